@@ -55,7 +55,7 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Outcome> {
     let configurations = plan.axes.configurations();
     let before = if args.predict { predict::takes(&plan, &configurations) } else { 0.0 };
     let seconds = plan.takes(configurations.len()) + before;
-    check_time(configurations.len(), seconds, args.yes)?;
+    check_time((configurations.len(), "configuration"), seconds, args.yes)?;
     let takes = duration_text(seconds);
     if args.predict {
         predict::check(&plan).map_err(refused)?;
@@ -64,8 +64,8 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Outcome> {
         let mut lines = dry_run(&plan, &configurations, &root).map_err(refused)?;
         if args.predict {
             lines.push(format!(
-                "one user alone first, with several limits of memory, and a few who never think, for about {}; predictions are \
-                 written down before the rest",
+                "{} first, for about {}; predictions are written down before the rest",
+                predict::first(&plan, &configurations),
                 duration_text(before)
             ));
         }
@@ -147,10 +147,10 @@ fn check_count(plan: &Plan) -> Result<(), Misuse> {
 }
 
 /// Refuses what takes very long, unless that is wanted.
-fn check_time(count: usize, seconds: f64, yes: bool) -> Result<(), Misuse> {
+fn check_time((count, what): (usize, &str), seconds: f64, yes: bool) -> Result<(), Misuse> {
     if seconds > LONG && !yes {
         let takes = duration_text(seconds);
-        let count = counted(count as u64, "configuration");
+        let count = counted(count as u64, what);
         return Err(Misuse(format!("{count} would take about {takes}; give --yes to begin, or fewer values")));
     }
     Ok(())

@@ -75,6 +75,8 @@ struct Described {
 }
 
 fn described(file: ModelFile, args: &ModelArgs) -> Result<Described, Misuse> {
+    // With other demands than the file's, nothing was measured of the system.
+    let is_same = args.demands == DemandArgs::default();
     if file.system.is_some() || file.measured.is_empty() {
         if file.system.is_none() && (args.users.is_none() || args.demands.user.is_none()) {
             return Err(Misuse("without a file, give at least --users and --user (CPU time of an interaction)".into()));
@@ -86,7 +88,7 @@ fn described(file: ModelFile, args: &ModelArgs) -> Result<Described, Misuse> {
         system.memory_bytes = args.memory.or(system.memory_bytes);
         replace(&mut system.think_s, args.think);
         let configuration = system.configuration();
-        let measured = file.measured.into_iter().find(|measured| measured.configuration == configuration);
+        let measured = file.measured.into_iter().find(|measured| is_same && measured.configuration == configuration);
         return Ok(Described { system: with_demands(system, &args.demands)?, measured, fit: None });
     }
     let mut configuration = file.configuration.unwrap_or_else(|| file.measured[0].configuration.clone());
@@ -98,7 +100,7 @@ fn described(file: ModelFile, args: &ModelArgs) -> Result<Described, Misuse> {
     configuration.page_device = args.device.clone().unwrap_or(configuration.page_device);
     let fitted = fit(&file.measured).map_err(|error| Misuse(error.to_string()))?;
     let system = fitted.system(&configuration).map_err(|error| Misuse(error.to_string()))?;
-    let same = file.measured.into_iter().find(|measured| measured.configuration == configuration);
+    let same = file.measured.into_iter().find(|measured| is_same && measured.configuration == configuration);
     Ok(Described { system: with_demands(system, &args.demands)?, measured: same, fit: Some(fitted) })
 }
 

@@ -50,7 +50,7 @@ impl<'a> Session<'a> {
         let controllers = Controllers::find();
         let mut notes = allowed(plan, configurations, &controllers)?;
         notes.extend(script.notes.iter().cloned());
-        notes.extend(overfull(plan, configurations, &script));
+        notes.extend(controllers.version().and_then(|_| overfull(plan, configurations, &script)));
         let process = std::process::id();
         let cleaner = Cleaner::start(|| tidy(process, root)).map_err(|lost| LoadError::Driver(lost.to_string()))?;
         let ledgers = ledger_folders();
@@ -278,12 +278,12 @@ pub fn dry_run(plan: &Plan, configurations: &[Configuration], root: &Path) -> Re
         PageDevice::Zram => Some(format!("adds a zram device of {size}, and removes it after each configuration")),
     }));
     let largest = plan.axes.memory.iter().filter_map(|Memory(memory)| *memory).max().unwrap_or(0);
-    if largest > 0 {
+    if largest > 0 && controllers.version().is_some() {
         lines.push(format!("makes a control group for each configuration, with at most {}", record::Bytes(largest)));
     }
     lines.push(format!("interactions: {}", script.names.join(", ")));
     lines.extend(notes);
-    lines.extend(overfull(plan, configurations, &script));
+    lines.extend(controllers.version().and_then(|_| overfull(plan, configurations, &script)));
     lines.extend(script.notes);
     let each = plan.settle.0 + plan.time.0;
     lines.extend(configurations.iter().map(|configuration| format!("{each:.0} s: {}", configuration.described())));

@@ -141,7 +141,7 @@ pub struct FaultCost {
 /// The same processor time and faults, taken by independent accounts, over the whole configuration with its beginning and end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Sums {
-    /// Processor time in seconds by the reports of all interactions, and of killed processes by wait4.
+    /// Processor time in seconds by the reports of all interactions; that of killed processes is in none.
     #[serde(rename = "reported_cpu_s")]
     pub reported_s: f64,
     /// Processor time in seconds by wait4, of all the users' processes.

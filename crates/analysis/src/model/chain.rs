@@ -44,7 +44,7 @@ pub(super) fn solve(rates: &Rates) -> SteadyState {
             steady.add(present, pages, elsewhere, probability);
         }
     }
-    steady.prediction(Method::Chain)
+    steady.prediction(Method::Chain, 1.0)
 }
 
 /// The probability of every place of every level.

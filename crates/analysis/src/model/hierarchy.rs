@@ -33,7 +33,7 @@ pub(super) fn solve(rates: &Rates) -> SteadyState {
             }
         }
     }
-    steady.prediction(Method::Hierarchy)
+    steady.prediction(Method::Hierarchy, 1.0)
 }
 
 /// The share of all work that is done while 1, 2, ... are eligible.

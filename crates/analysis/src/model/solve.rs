@@ -24,8 +24,7 @@ pub fn predict(system: &System) -> Result<SteadyState, ModelError> {
     }
     if hierarchy::effort(&rates) > HIERARCHY {
         let what = format!("{} eligible interactions", rates.most_eligible());
-        let most = if rates.other_s > 0.0 { "800 that also wait elsewhere" } else { "14000" };
-        return Err(ModelError::TooLarge { what, most: most.into() });
+        return Err(ModelError::TooLarge { what, most: "800 that also wait elsewhere".into() });
     }
     Ok(hierarchy::solve(&rates))
 }

@@ -59,40 +59,23 @@ impl<'a> Steady<'a> {
         }
     }
 
-    /// The figures. The weights must sum to 1.
-    pub fn prediction(&self, method: Method) -> SteadyState {
+    /// The figures. The weights sum to `whole`: 1, or the time, if they were times spent in states.
+    pub fn prediction(&self, method: Method, whole: f64) -> SteadyState {
         let per_interaction = |sum: f64| sum / self.throughput;
         SteadyState {
             method,
-            throughput: self.throughput,
+            throughput: self.throughput / whole,
             response_s: per_interaction(self.present),
             eligibility_wait_s: per_interaction(self.present - self.eligible),
             response_p95_s: None,
-            cpu: self.cpu.over(f64::from(self.rates.cpus)),
+            cpu: self.cpu.over(f64::from(self.rates.cpus) * whole),
             faults: per_interaction(self.fault_rate),
             between_faults_s: self.busy / self.fault_rate,
             page_wait_s: if self.fault_rate > 0.0 { self.pages / self.fault_rate } else { 0.0 },
-            page_device: self.served,
-            pages_waited_for: self.pages,
-            eligible: self.eligible,
-            queued: self.present - self.eligible,
+            page_device: self.served / whole,
+            pages_waited_for: self.pages / whole,
+            eligible: self.eligible / whole,
+            queued: (self.present - self.eligible) / whole,
         }
-    }
-
-    /// The figures over a time, if the weights were times spent in states.
-    pub fn mean(&self, time: f64) -> SteadyState {
-        let each = |sum: f64| sum / time;
-        let sums = Steady {
-            rates: self.rates,
-            cpu: self.cpu.over(time),
-            throughput: each(self.throughput),
-            fault_rate: each(self.fault_rate),
-            busy: each(self.busy),
-            present: each(self.present),
-            eligible: each(self.eligible),
-            pages: each(self.pages),
-            served: each(self.served),
-        };
-        sums.prediction(Method::Simulation)
     }
 }

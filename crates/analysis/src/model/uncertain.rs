@@ -6,6 +6,7 @@ use super::error::ModelError;
 use super::faults::FaultCurve;
 use super::figure::Figure;
 use super::prediction::PredictionInterval;
+use super::rates::crowded;
 use super::solve::predict;
 use super::system::System;
 use crate::statistics::{Interval, normal, quantile, sorted};
@@ -73,7 +74,9 @@ fn draw(system: &System, random: &mut Rng) -> System {
     for figure in drawn.faults.figures_mut() {
         *figure = drawn_from(figure, same).into();
     }
-    let handling = drawn.handling_s.value + drawn.page_device.cpu_s.value;
+    let most = drawn.eligible.unwrap_or(u32::MAX).min(drawn.users);
+    let handling =
+        (drawn.handling_s.value + drawn.page_device.cpu_s.value) * crowded(most, drawn.handling_crowding.value);
     match &mut drawn.faults {
         FaultCurve::Points(points) => drawn.faults = FaultCurve::falling(std::mem::take(points)),
         FaultCurve::ByDepth(between) => {

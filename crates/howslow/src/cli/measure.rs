@@ -260,7 +260,7 @@ pub(crate) struct StudyArgs {
     #[arg(long, value_name = "RUN", add = ArgValueCompleter::new(complete::runs), conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "beside", "seed", "output", "full", "repeat", "tails", "label", "keep"])]
     pub run: Option<String>,
     /// For mpe: instead of the tables, tune prefetch as its postscript does, on this file or on one created for it [budget: 30s]
-    #[arg(long, value_name = "PATH", num_args = 0..=1, conflicts_with_all = ["run", "full", "count", "rounds", "precision", "cpu", "beside", "seed", "output"])]
+    #[arg(long, value_name = "PATH", num_args = 0..=1, conflicts_with_all = ["run", "full", "all", "count", "rounds", "precision", "cpu", "beside", "seed", "output", "svg", "repeat", "tails", "arrivals", "label", "keep"])]
     pub prefetch: Option<Option<PathBuf>>,
     #[command(flatten)]
     pub measure: MeasureArgs,

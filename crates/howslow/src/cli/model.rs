@@ -55,7 +55,7 @@ pub(crate) struct ModelArgs {
 }
 
 /// What one interaction asks for.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, PartialEq, Args)]
 #[command(next_help_heading = "One interaction")]
 pub(crate) struct DemandArgs {
     /// CPU time in user mode

@@ -42,6 +42,14 @@ pub(super) fn takes(plan: &Plan, all: &[Configuration]) -> f64 {
     quick(plan).takes(runs.len() + flushed(all, stays(plan)).len() + crowds(all, &runs).len())
 }
 
+/// What runs before these configurations.
+pub(super) fn first(plan: &Plan, all: &[Configuration]) -> String {
+    let runs = alone(all, stays(plan));
+    let limits = if runs.len() > 1 { ", with several limits of memory" } else { "" };
+    let few = if crowds(all, &runs).is_empty() { "" } else { ", and a few who never think" };
+    format!("one user alone{limits}{few}")
+}
+
 /// Fails if the plan has no users who think.
 pub(super) fn check(plan: &Plan) -> Result<(), LoadError> {
     match plan.arrivals {

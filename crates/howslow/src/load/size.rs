@@ -57,6 +57,7 @@ enum Stopped {
 pub(super) fn size(args: &LoadArgs, bound: Bound, root: &Path, seed: u64) -> anyhow::Result<Outcome> {
     let plan = plan(args, bound);
     let plan = plan.map_err(Misuse)?;
+    super::check_time((STEPS as usize, "trial"), plan.takes(STEPS as usize), args.yes)?;
     let configurations = plan.axes.configurations();
     let mut session = Session::open(&plan, &configurations, root, seed).map_err(refused)?;
     let mut notes = session.notes.clone();

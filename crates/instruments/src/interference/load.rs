@@ -72,9 +72,7 @@ impl Cpus {
     /// A victim on the CPU requested, or on the last usable one of the strongest kind: interrupts and other programs are
     /// usually found on the first. Fails if this process may not use the CPU requested.
     pub fn around(requested: Option<u32>) -> Result<Cpus, InterferenceError> {
-        let allowed = rustix::thread::sched_getaffinity(None).unwrap_or_default();
-        let all = 0..rustix::thread::CpuSet::MAX_CPU;
-        let usable: Vec<u32> = all.filter(|&cpu| allowed.is_set(cpu)).map(|cpu| cpu as u32).collect();
+        let usable = system::machine::pinnable_cpus();
         let kind = |cpu: u32| Topology::here().kind_of(cpu);
         let strongest = usable.iter().map(|&cpu| kind(cpu)).min();
         let chosen = usable.iter().copied().rev().find(|&cpu| Some(kind(cpu)) == strongest).unwrap_or(0);

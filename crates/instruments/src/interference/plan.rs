@@ -52,17 +52,18 @@ pub(crate) fn cells(request: &Request, cpus: &Cpus, places: &[Place]) -> Vec<Req
         }
     }
     // A curve is of the place that shares least: at the others all its points say how long a CPU is shared.
-    let elsewhere = [Place::Other, Place::Sibling].into_iter().find(|place| places.contains(place));
-    for &(victim, kind) in &request.curves {
-        let place = elsewhere.unwrap_or(Place::Same);
-        for dose in DOSES.into_iter().chain([1.0]) {
-            add(victim.name, vec![Load { kind, dose, place }]);
+    let least_shared = [Place::Other, Place::Sibling, Place::Same].into_iter().find(|place| places.contains(place));
+    if let Some(place) = least_shared {
+        for &(victim, kind) in &request.curves {
+            for dose in DOSES.into_iter().chain([1.0]) {
+                add(victim.name, vec![Load { kind, dose, place }]);
+            }
         }
     }
     for kinds in &request.together {
         for (number, victim) in kinds.iter().enumerate() {
             let [one, other] = [kinds[(number + 1) % 3], kinds[(number + 2) % 3]];
-            let loads = pair(one, other, cpus);
+            let Some(loads) = pair(one, other, cpus, places) else { continue };
             for load in &loads {
                 add(victim.name, vec![*load]);
             }
@@ -73,14 +74,16 @@ pub(crate) fn cells(request: &Request, cpus: &Cpus, places: &[Place]) -> Vec<Req
 }
 
 /// Two loads at once: each on a CPU of its own beside the victim's where there are two, else each half the time on the only
-/// one. Where there is none, both on the victim's.
-fn pair(one: &'static Kind, other: &'static Kind, cpus: &Cpus) -> Vec<Load> {
-    let (place, dose) = match cpus.at(Place::Other).map_or(0, |cpus| cpus.len()) {
-        0 => (Place::Same, 1.0),
+/// one. Where there is none, or none is requested, both on the victim's, if that is a place requested.
+fn pair(one: &'static Kind, other: &'static Kind, cpus: &Cpus, places: &[Place]) -> Option<Vec<Load>> {
+    let is_requested = |place: Place| places.contains(&place).then_some(place);
+    let others = is_requested(Place::Other).and_then(|place| cpus.at(place).ok()).map_or(0, |cpus| cpus.len());
+    let (place, dose) = match others {
+        0 => (is_requested(Place::Same)?, 1.0),
         1 => (Place::Other, 0.5),
         _ => (Place::Other, 1.0),
     };
-    [one, other].map(|kind| Load { kind, dose, place }).to_vec()
+    Some([one, other].map(|kind| Load { kind, dose, place }).to_vec())
 }
 
 #[cfg(test)]
@@ -133,5 +136,13 @@ mod tests {
         doses.sort_by(f64::total_cmp);
         doses.dedup();
         assert_eq!(doses, [0.25, 0.5, 1.0]);
+    }
+
+    #[test]
+    fn nothing_runs_where_it_was_not_requested() {
+        let cpus = Cpus::around(None).expect("a CPU");
+        let at = |places: &[Place]| cells(&request(), &cpus, places);
+        assert!(at(&[]).is_empty());
+        assert!(at(&[Place::Same]).iter().flat_map(|cell| &cell.loads).all(|load| load.place == Place::Same));
     }
 }

@@ -168,8 +168,12 @@ impl<'a> Program<'a> {
         const UNSEEN: u64 = 16;
         let begin = Instant::now();
         let mut count = 0_u64;
-        while begin.elapsed() < time {
-            let elapsed = begin.elapsed().as_secs_f64();
+        loop {
+            let elapsed = begin.elapsed();
+            if elapsed >= time {
+                return Ok(());
+            }
+            let elapsed = elapsed.as_secs_f64();
             let due = match rate {
                 None => count + UNSEEN.min(1 + TEXT as u64 / self.size as u64),
                 Some(rate) => (elapsed * rate / self.size as f64) as u64 + 1,
@@ -189,7 +193,6 @@ impl<'a> Program<'a> {
                 count += 1;
             }
         }
-        Ok(())
     }
 }
 
