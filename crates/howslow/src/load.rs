@@ -47,7 +47,9 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Outcome> {
     let root = scratch::folder()?;
     let seed = args.seed.unwrap_or_else(|| fastrand::u64(..));
     if let Some(bound) = &args.size_for {
-        return size::size(args, *bound, &root, seed);
+        let plan = size::plan(args, *bound).map_err(Misuse)?;
+        check_time((size::STEPS as usize, "trial"), plan.takes(size::STEPS as usize), args.yes)?;
+        return size::size(args, &plan, *bound, &root, seed);
     }
     let name = args.plan.as_deref().unwrap_or(Path::new("fortran"));
     let plan = adjusted(read(name)?, args)?;

@@ -11,7 +11,7 @@ use report::document::{SizeDocument, SizeTrial};
 
 use super::experiment::refused;
 use crate::cli::{Bound, LoadArgs};
-use crate::output::{self, Bar, Misuse, Outcome, print_note};
+use crate::output::{self, Bar, Outcome, print_note};
 
 /// Memory is found to this share of itself.
 const NEAR: f64 = 1.1;
@@ -19,7 +19,7 @@ const NEAR: f64 = 1.1;
 const LEAST: u64 = 1 << 20;
 /// The limit that is tried first.
 const FIRST: u64 = 1 << 30;
-const STEPS: u32 = 24;
+pub(super) const STEPS: u32 = 24;
 
 struct Trial {
     configuration: Configuration,
@@ -54,16 +54,14 @@ enum Stopped {
     Failed(anyhow::Error),
 }
 
-pub(super) fn size(args: &LoadArgs, bound: Bound, root: &Path, seed: u64) -> anyhow::Result<Outcome> {
-    let plan = plan(args, bound);
-    let plan = plan.map_err(Misuse)?;
-    super::check_time((STEPS as usize, "trial"), plan.takes(STEPS as usize), args.yes)?;
+/// Searches by this plan, which is that of [`plan`].
+pub(super) fn size(args: &LoadArgs, plan: &Plan, bound: Bound, root: &Path, seed: u64) -> anyhow::Result<Outcome> {
     let configurations = plan.axes.configurations();
-    let mut session = Session::open(&plan, &configurations, root, seed).map_err(refused)?;
+    let mut session = Session::open(plan, &configurations, root, seed).map_err(refused)?;
     let mut notes = session.notes.clone();
     let machine = system::machine::describe();
     let memory = machine.limits.memory.map_or(machine.memory.total.0, |limit| limit.0.min(machine.memory.total.0));
-    let mut search = Search { session: &mut session, plan: &plan, bound, tried: Vec::new(), bar: Bar::new() };
+    let mut search = Search { session: &mut session, plan, bound, tried: Vec::new(), bar: Bar::new() };
     let found = search.find(memory);
     search.bar.clear();
     let tried = search.tried;
@@ -91,7 +89,7 @@ pub(super) fn size(args: &LoadArgs, bound: Bound, root: &Path, seed: u64) -> any
 }
 
 /// The command as a plan of one interaction.
-fn plan(args: &LoadArgs, bound: Bound) -> Result<Plan, String> {
+pub(super) fn plan(args: &LoadArgs, bound: Bound) -> Result<Plan, String> {
     fn one<T: Copy>(option: &str, given: &[T], usual: T) -> Result<T, String> {
         match given {
             [] => Ok(usual),

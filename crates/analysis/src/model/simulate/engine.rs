@@ -8,7 +8,6 @@ use fastrand::Rng;
 
 use super::batches::Batch;
 use super::script::{Ended, Log, Request};
-use crate::model::prediction::Method;
 use crate::model::rates::{Rates, VISITS};
 use crate::model::steady::Steady;
 use crate::model::system::{Spread, System};
@@ -170,7 +169,7 @@ impl<'a> Engine<'a> {
     /// What was counted since the start of the batch.
     pub fn batch(&mut self) -> Batch {
         Batch {
-            prediction: self.steady.prediction(Method::Simulation, self.time - self.began),
+            prediction: self.steady.mean(self.time - self.began),
             finished: self.finished,
             time: self.time - self.began,
             responses: std::mem::take(&mut self.responses),
