@@ -153,7 +153,7 @@ fn check_time((count, what): (usize, &str), seconds: f64, yes: bool) -> Result<(
     if seconds > LONG && !yes {
         let takes = duration_text(seconds);
         let count = counted(count as u64, what);
-        return Err(Misuse(format!("{count} would take about {takes}; give --yes to begin, or fewer values")));
+        return Err(Misuse(format!("{count} would take about {takes}; give --yes to begin, or a shorter --time")));
     }
     Ok(())
 }
