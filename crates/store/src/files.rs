@@ -14,6 +14,9 @@ use crate::id::{check_id, is_id};
 use crate::rows::{CostTable, Filter, Row, Series};
 use crate::write::OpenFolder;
 
+/// Larger files are no runs.
+pub(crate) const MOST_BYTES: u64 = 256 << 20;
+
 /// A folder with runs: `below` in the data folder.
 #[derive(Clone, Debug)]
 pub(crate) struct Files {
@@ -136,7 +139,5 @@ pub(crate) fn costs(
 
 /// The bytes of a document's file. Fails if it cannot be read.
 pub(crate) fn document(path: &Path) -> Result<Vec<u8>, ReadError> {
-    /// Larger files are no runs.
-    const MOST: u64 = 256 << 20;
-    Ok(record::read_input(path, MOST)?)
+    Ok(record::read_input(path, MOST_BYTES)?)
 }
