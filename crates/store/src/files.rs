@@ -9,13 +9,10 @@ use record::ReadError;
 
 use crate::entry::{Document, digest};
 use crate::error::StoreError;
-use crate::head::Head;
+use crate::head::{Head, MOST_BYTES};
 use crate::id::{check_id, is_id};
 use crate::rows::{CostTable, Filter, Row, Series};
 use crate::write::OpenFolder;
-
-/// Larger files are no runs.
-pub(crate) const MOST_BYTES: u64 = 256 << 20;
 
 /// A folder with runs: `below` in the data folder.
 #[derive(Clone, Debug)]

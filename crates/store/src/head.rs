@@ -8,9 +8,10 @@ use record::{Machine, Run, printable};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
 
-use crate::files::MOST_BYTES;
 use crate::label::check_label;
 
+/// Larger files are no runs.
+pub(crate) const MOST_BYTES: u64 = 256 << 20;
 /// How much of a file is read for its head: machine and settings are a few kilobytes. The second number is for the rare larger one,
 /// the third for a file of another writer, in which the costs are before them.
 const READ_BYTES: [u64; 3] = [64 << 10, 1 << 20, MOST_BYTES];
