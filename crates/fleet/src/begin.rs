@@ -127,8 +127,8 @@ pub fn send(fleet: &Fleet, programs: &[Program]) -> Result<(), FleetError> {
         if programs[..number].iter().any(|other| other.architecture == program.architecture) {
             return Err(FleetError::Misuse(format!("--binary: two programs are for {architecture}; give one")));
         }
-        std::fs::create_dir_all(&fleet.shared)
-            .map_err(|source| FleetError::io("create the folder", &fleet.shared, source))?;
+        // One that is complete has removed it.
+        make_shared(fleet)?;
         let place = program_file(&fleet.shared, architecture);
         let part = place.with_extension("part");
         let copied = std::fs::copy(&program.file, &part).and_then(|_| {
@@ -138,4 +138,22 @@ pub fn send(fleet: &Fleet, programs: &[Program]) -> Result<(), FleetError> {
         copied.map_err(|source| FleetError::io("copy the program to", &place, source))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::folder::remove_shared;
+    use crate::gather::tests::fleet;
+    use crate::program::Architecture;
+
+    #[test]
+    fn a_program_sent_to_a_complete_fleet_is_removed_again() {
+        let place = tempfile::tempdir().expect("a folder");
+        let fleet = fleet(place.path(), &["n"]);
+        let file = place.path().join("program");
+        std::fs::write(&file, "a program").expect("a file");
+        send(&fleet, &[Program { file, architecture: Architecture::Arm, is_static: true }]).expect("sent");
+        assert_eq!((remove_shared(&fleet), fleet.shared.exists()), (None, false));
+    }
 }

@@ -38,6 +38,8 @@ impl<'a> Follower<'a> {
     /// Prepares to follow this fleet, looking at intervals of `every`. Fails if what reaches the nodes cannot be prepared.
     pub fn new(fleet: &Fleet, folder: &'a Folder, every: Duration) -> Result<Follower<'a>, FleetError> {
         const LOOKS: u32 = 12;
+        // Clients of NFS show a new file after a minute, however often they are asked.
+        const LEAST: Duration = Duration::from_secs(60);
         let scheduler: Box<dyn Scheduler> = match &fleet.means {
             Means::Slurm(options) => Box::new(crate::slurm::Slurm {
                 script: crate::script::script(folder, fleet)?,
@@ -45,7 +47,7 @@ impl<'a> Follower<'a> {
             }),
             Means::Ssh => Box::new(crate::ssh::Ssh::new()?),
         };
-        let patience = every * LOOKS;
+        let patience = (every * LOOKS).max(LEAST);
         let (marks, last_trouble) = (BTreeMap::new(), String::new());
         Ok(Follower { folder, scheduler, store: None, patience, marks, last_trouble })
     }
@@ -64,6 +66,7 @@ impl<'a> Follower<'a> {
     ) -> Result<(Vec<Event>, usize), FleetError> {
         let mut events = Vec::new();
         let refusing = self.scheduler.refusing()?;
+        self.find_sent(fleet)?;
         for place in fleet.unfinished() {
             self.take_in(fleet, place, &mut events)?;
             let node = &mut fleet.nodes[place];
@@ -91,6 +94,21 @@ impl<'a> Follower<'a> {
         Ok((events, count))
     }
 
+    /// Finds the jobs of attempts that were submitted without an answer, or before this program was killed.
+    fn find_sent(&self, fleet: &mut Fleet) -> Result<(), FleetError> {
+        let unsent = unsent(fleet);
+        let seen = if unsent.is_empty() { BTreeMap::new() } else { self.scheduler.look(fleet, &unsent)? };
+        for task in unsent {
+            // A host that does not answer is no job.
+            let job = seen.get(&task.place).map(|seen| seen.job.clone()).filter(|job| !job.is_empty());
+            let has_begun = left(&fleet.shared, &task.name).started;
+            if let Some(attempt) = fleet.nodes[task.place].open_mut().filter(|_| job.is_some() || has_begun) {
+                (attempt.stage, attempt.job) = (Stage::Waiting, job);
+            }
+        }
+        Ok(())
+    }
+
     fn send(
         &self,
         fleet: &mut Fleet,
@@ -99,7 +117,7 @@ impl<'a> Follower<'a> {
     ) -> Result<usize, FleetError> {
         const SAVE: Duration = Duration::from_secs(1);
         let fixed = fleet.clone();
-        let tasks: Vec<Task> = tasks(&fixed).into_iter().filter(|task| is_unsent(&fixed, task.place)).collect();
+        let tasks = unsent(&fixed);
         let (mut reported, mut sent) = (BTreeSet::new(), 0);
         let mut saved = Instant::now();
         let mut note = |task: &Task, result: Result<Option<String>, String>| {
@@ -152,9 +170,16 @@ impl<'a> Follower<'a> {
             }
         };
         self.last_trouble.clear();
-        let mut cancel = Vec::new();
+        let (mut cancel, mut unwritten) = (Vec::new(), Ok(()));
         for task in tasks {
-            let damaged = self.take_in(fleet, task.place, &mut events)?;
+            let damaged = match self.take_in(fleet, task.place, &mut events) {
+                Ok(damaged) => damaged,
+                // What was decided so far is carried out and written all the same.
+                Err(error) => {
+                    unwritten = Err(error);
+                    break;
+                }
+            };
             let facts = Facts {
                 sight: seen.get(&task.place).map(|seen| &seen.sight),
                 refusing: refusing.get(&task.node).map(String::as_str),
@@ -186,7 +211,7 @@ impl<'a> Follower<'a> {
         if *fleet != before {
             self.folder.write(fleet)?;
         }
-        Ok(events)
+        unwritten.map(|()| events)
     }
 
     #[expect(clippy::type_complexity, reason = "two maps of one question")]
@@ -265,8 +290,10 @@ impl<'a> Follower<'a> {
     }
 }
 
-fn is_unsent(fleet: &Fleet, place: usize) -> bool {
-    fleet.nodes[place].open().is_some_and(|attempt| attempt.stage == Stage::Submitting && attempt.job.is_none())
+/// The open attempts of which no job is known.
+fn unsent(fleet: &Fleet) -> Vec<Task> {
+    let is_submitting = |task: &Task| fleet.nodes[task.place].stage() == Some(Stage::Submitting);
+    tasks(fleet).into_iter().filter(|task| task.job.is_none() && is_submitting(task)).collect()
 }
 
 /// The open attempts.
@@ -286,70 +313,4 @@ fn tasks(fleet: &Fleet) -> Vec<Task> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::gather::tests::{EXAMPLE, fleet};
-    use crate::scheduler::{Seen, Submitted};
-
-    /// Hosts of which one cannot be reached.
-    struct Hosts;
-
-    impl Scheduler for Hosts {
-        fn refusing(&self) -> Result<BTreeMap<String, String>, FleetError> {
-            Ok(BTreeMap::new())
-        }
-
-        fn submit(&self, _: &Fleet, _: &[Task], _: Submitted<'_>) -> Result<(), FleetError> {
-            Ok(())
-        }
-
-        fn look(&self, _: &Fleet, _: &[Task]) -> Result<BTreeMap<usize, Seen>, FleetError> {
-            Ok(BTreeMap::new())
-        }
-
-        fn cancel(&self, _: &Fleet, tasks: &[Task]) -> Vec<Result<(), String>> {
-            let refused = |task: &Task| if task.node == "far" { Err("far: no route".into()) } else { Ok(()) };
-            tasks.iter().map(refused).collect()
-        }
-
-        fn clean(&self, _: &Fleet) {}
-    }
-
-    #[test]
-    fn what_was_cancelled_is_noted_if_a_host_cannot_be_reached() {
-        let place = tempfile::tempdir().expect("a folder");
-        let (folder, mut fleet) = begun(place.path(), &["near", "far", "next"]);
-        let error = follower(&folder).cancel(&mut fleet).expect_err("one is not").to_string();
-        assert!(error.contains("far: no route; cancelled on 2 nodes"), "{error}");
-        assert_eq!(stages(&folder), [Stage::Cancelled, Stage::Running, Stage::Cancelled].map(Some));
-    }
-
-    #[test]
-    fn what_arrived_late_is_not_measured_again() {
-        let place = tempfile::tempdir().expect("a folder");
-        let (folder, mut fleet) = begun(place.path(), &["late", "lost"]);
-        fleet.nodes.iter_mut().for_each(|node| node.attempts[0].stage = Stage::Failed);
-        std::fs::create_dir_all(&fleet.shared).expect("a folder");
-        std::fs::write(fleet.shared.join("n0.a1.r1.json"), EXAMPLE).expect("a document");
-        // The scheduler forgets what it was given, so that no attempt is added.
-        let (events, count) = follower(&folder).submit(&mut fleet, &mut |_| true).expect("submitted");
-        assert!(events.is_empty() && count == 0, "{events:?}");
-        assert_eq!(stages(&folder), [Stage::Done, Stage::Failed].map(Some));
-    }
-
-    fn begun(place: &std::path::Path, names: &[&str]) -> (Folder, Fleet) {
-        let folder = Folder::at(&place.join("fleet"));
-        let fleet = fleet(place, names);
-        folder.make(&fleet.id).expect("a folder");
-        (folder, fleet)
-    }
-
-    fn follower(folder: &Folder) -> Follower<'_> {
-        let (scheduler, patience): (Box<dyn Scheduler>, _) = (Box::new(Hosts), Duration::ZERO);
-        Follower { folder, scheduler, store: None, patience, marks: BTreeMap::new(), last_trouble: String::new() }
-    }
-
-    fn stages(folder: &Folder) -> Vec<Option<Stage>> {
-        folder.read("f").expect("a state").nodes.iter().map(crate::Node::stage).collect()
-    }
-}
+mod tests;

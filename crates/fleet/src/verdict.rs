@@ -54,6 +54,7 @@ pub(crate) struct Facts<'a> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mark {
     unseen: u32,
+    unseen_since: Option<Instant>,
     refused: u32,
     ended: Option<Instant>,
 }
@@ -114,7 +115,7 @@ pub(crate) fn decide(facts: &Facts, mark: &mut Mark) -> Verdict {
             cancel: true,
         },
         Some(Sight::Running(_)) => {
-            (mark.unseen, mark.refused) = (0, 0);
+            (mark.unseen, mark.refused, mark.unseen_since) = (0, 0, None);
             Verdict::Still(Stage::Running, String::new())
         }
         Some(Sight::Ended(end, detail)) => ended(facts, mark, *end, detail),
@@ -130,7 +131,8 @@ fn with_complaint(reason: &str, facts: &Facts) -> String {
 
 fn unseen(facts: &Facts, mark: &mut Mark) -> Verdict {
     mark.unseen += 1;
-    if mark.unseen < LOOKS {
+    let since = mark.unseen_since.get_or_insert_with(Instant::now).elapsed();
+    if mark.unseen < LOOKS || since < facts.patience / 6 {
         return Verdict::Still(if facts.has_job { Stage::Waiting } else { Stage::Submitting }, String::new());
     }
     let began = if facts.left.started { "it began, and left no result" } else { "it left nothing" };
@@ -141,7 +143,7 @@ fn unseen(facts: &Facts, mark: &mut Mark) -> Verdict {
 }
 
 fn waiting(facts: &Facts, mark: &mut Mark, reason: &str) -> Verdict {
-    mark.unseen = 0;
+    (mark.unseen, mark.unseen_since) = (0, None);
     let why = match facts.refusing {
         Some(refusing) => refusing.to_owned(),
         None if NEVER.iter().any(|never| reason.contains(never)) => format!("its job would wait without end: {reason}"),
@@ -185,5 +187,23 @@ fn ended(facts: &Facts, mark: &mut Mark, end: End, detail: &str) -> Verdict {
             Some(node) => over(Stage::Refused, format!("its job did not begin; {node}")),
             None => over(Stage::Cancelled, format!("somebody cancelled its job ({detail})")),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_is_lost_only_after_its_files_have_had_time_to_appear() {
+        for (patience, is_lost) in [(Duration::ZERO, true), (Duration::from_secs(86_400), false)] {
+            let (left, shared) = (Left::default(), Path::new("/none"));
+            let (sight, refusing, damaged, complete, has_job, limit_s) = (None, None, None, false, true, 60.0);
+            let facts = Facts { sight, refusing, left, complete, damaged, limit_s, has_job, shared, patience };
+            let mut mark = Mark::default();
+            let last = (0..20).map(|_| decide(&facts, &mut mark)).last();
+            let lost = matches!(last, Some(Verdict::Over { stage: Stage::Lost, .. }));
+            assert_eq!(lost, is_lost, "{patience:?}: {last:?}");
+        }
     }
 }

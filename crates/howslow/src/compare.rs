@@ -61,7 +61,7 @@ fn joined(names: &[String]) -> String {
 
 /// Runs of one machine as one.
 fn together(names: &[String]) -> anyhow::Result<Run> {
-    let runs = resolve::runs(names)?;
+    let runs = resolve::distinct(names)?;
     let kernel = |run: &Run| (run.machine.kernel.release.clone(), run.machine.kernel.version.clone());
     let alike = |run: &&Run| {
         run.machine.cpu.signature == runs[0].machine.cpu.signature

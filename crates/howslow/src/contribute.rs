@@ -10,7 +10,7 @@ use crate::resolve;
 pub(crate) fn contribute(args: &ContributeArgs) -> anyhow::Result<Outcome> {
     let name = name_of(args)?;
     output::check_writable([&args.output])?;
-    let runs = resolve::runs(&args.runs)?;
+    let runs = resolve::distinct(&args.runs)?;
     let known = |id: &str| catalogue::find(id).is_some();
     let made =
         reference::contribute(&runs, &name, &known).map_err(|error: ContributionError| Misuse(error.to_string()))?;
@@ -57,17 +57,21 @@ fn identifying(text: &str, runs: &[record::Run]) -> Option<&'static str> {
     /// Shorter names are words of their own: a host called `x86`.
     const SHORTEST: usize = 5;
     let first = |host: &str| host.split('.').next().unwrap_or_default().to_string();
-    let host = first(&system::machine::describe().host.unwrap_or_default());
+    let own = system::machine::describe().host;
     let home = std::env::var("HOME").unwrap_or_default();
     let user = std::env::var("USER").unwrap_or_default();
     let word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    let contains = |name: &str| name.len() >= SHORTEST && text.split(|c| !word(c)).any(|part| part == name);
-    let named = runs.iter().filter_map(|run| run.machine.host.as_deref()).any(|host| contains(&first(host)));
-    let ids = runs.iter().any(|run| run.id.len() >= SHORTEST && text.contains(&run.id));
     let generic = ["linux", "docker", "ubuntu", "debian", "x86_64", "aarch64", "generic", "default"];
-    if named || contains(&host) && !generic.contains(&host.to_lowercase().as_str()) {
+    let contains = |name: &str| {
+        name.len() >= SHORTEST
+            && !generic.contains(&name.to_lowercase().as_str())
+            && text.split(|c| !word(c)).any(|part| part == name)
+    };
+    let mut hosts = runs.iter().map(|run| &run.machine.host).chain([&own]).flatten();
+    let ids = runs.iter().any(|run| run.id.len() >= SHORTEST && text.contains(&run.id));
+    if hosts.any(|host| contains(&first(host))) {
         Some("the host's name")
-    } else if contains(&user) && !generic.contains(&user.as_str()) {
+    } else if contains(&user) {
         Some("the user's name")
     } else if home.len() > 1 && text.contains(&format!("{home}/")) {
         Some("the path of your home folder")
@@ -89,5 +93,7 @@ mod tests {
         let found = |text: &str| identifying(text, std::slice::from_ref(&run));
         assert_eq!(found("command = \"root=/dev/build-17\""), Some("the host's name"));
         assert_eq!(found("command = \"root=/dev/build-170\""), None);
+        run.machine.host = Some("docker".into());
+        assert_eq!(identifying("container = \"docker\"", &[run]), None);
     }
 }

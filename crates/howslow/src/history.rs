@@ -32,9 +32,10 @@ pub(crate) fn history(args: &HistoryArgs) -> anyhow::Result<Outcome> {
         ..Filter::default()
     })?;
     let means = with_operation(&store, &filter, &args.operation)?;
-    let chosen = all.into_iter().zip(1..).filter(|(head, _)| {
-        means.as_ref().is_none_or(|means| means.contains(&(head.ordered.clone(), head.id.clone())))
-    });
+    let chosen = all
+        .into_iter()
+        .zip(1..)
+        .filter(|(head, _)| means.as_ref().is_none_or(|means| means.contains(&head.name().map(String::from))));
     let chosen: Vec<(Head, usize)> = chosen.collect();
     // Runs that are not listed belong to the same build all the same.
     let heads: Vec<Head> = chosen.iter().take(kin::MOST).map(|(head, _)| head.clone()).collect();
@@ -73,8 +74,8 @@ fn remove(store: &Store, names: &[String]) -> anyhow::Result<Outcome> {
     }
     // By the places before any of them is removed.
     let all = store.list()?;
-    let name = |head: &Head| (head.id.clone(), head.started.clone(), head.host.clone());
-    let place = |head: &Head| all.iter().zip(1..).find(|(known, _)| name(known) == name(head)).map(|(_, place)| place);
+    let place =
+        |head: &Head| all.iter().zip(1..).find(|(known, _)| known.name() == head.name()).map(|(_, place)| place);
     let shown: Vec<Kept> = heads.iter().map(|head| kept(head.clone(), place(head))).collect();
     heads.iter().try_for_each(|head| store.remove(head))?;
     output::print_page(&report::history(&shown, output::style()))?;
@@ -82,13 +83,13 @@ fn remove(store: &Store, names: &[String]) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The runs that the filter means and that have a cost of these patterns, by time and id. `None` if all are meant.
+/// The runs that the filter means and that have a cost of these patterns, by [`Head::name`]. `None` if all are meant.
 fn with_operation(
     store: &Store,
     filter: &Filter,
     patterns: &[String],
-) -> anyhow::Result<Option<BTreeSet<(String, String)>>> {
-    let name = |head: &Head| (head.ordered.clone(), head.id.clone());
+) -> anyhow::Result<Option<BTreeSet<[String; 3]>>> {
+    let name = |head: &Head| head.name().map(String::from);
     if patterns.is_empty() {
         let means = *filter != Filter::default();
         return Ok(if means { Some(store.runs(filter)?.iter().map(name).collect()) } else { None });

@@ -93,6 +93,7 @@ pub(crate) fn misuse(error: StoreError) -> anyhow::Error {
     match &error {
         StoreError::Unknown { .. }
         | StoreError::Ambiguous { .. }
+        | StoreError::SeveralMachines { .. }
         | StoreError::NoRun { .. }
         | StoreError::Address
         | StoreError::Url => Misuse(error.to_string()).into(),
@@ -108,6 +109,17 @@ pub(crate) fn misuse(error: StoreError) -> anyhow::Error {
 /// The runs with these names.
 pub(crate) fn runs(names: &[String]) -> anyhow::Result<Vec<Run>> {
     names.iter().map(|name| run(name)).collect()
+}
+
+/// The runs with these names, which are taken together. A run that is named twice is misuse: it is no more data.
+pub(crate) fn distinct(names: &[String]) -> anyhow::Result<Vec<Run>> {
+    let runs = runs(names)?;
+    let first = |place: usize| runs[..place].iter().position(|other| *other == runs[place]);
+    if let Some((place, first)) = (0..runs.len()).find_map(|place| Some((place, first(place)?))) {
+        let [name, first] = [place, first].map(|place| record::printable(&names[place]));
+        return Err(Misuse(format!("{name} is the same run as {first}; name each run once")).into());
+    }
+    Ok(runs)
 }
 
 pub(crate) fn named<'a>(names: &'a [String], runs: &'a [Run]) -> Vec<Named<'a>> {

@@ -93,9 +93,9 @@ pub(crate) fn document(
 
 /// The run that is held against the others.
 fn newest(store: &Store, name: Option<&str>) -> anyhow::Result<Head> {
-    let id = name.map(resolve::run).transpose()?.map(|run| run.id);
-    let heads = store.runs(&Filter { newest: if id.is_some() { None } else { Some(1) }, ..Filter::default() })?;
-    let found = heads.into_iter().find(|head| id.as_ref().is_none_or(|id| head.id == *id));
+    let run = name.map(resolve::run).transpose()?;
+    let heads = store.runs(&Filter { newest: if run.is_some() { None } else { Some(1) }, ..Filter::default() })?;
+    let found = heads.into_iter().find(|head| run.as_ref().is_none_or(|run| head.is_of(run)));
     let text = match (found, name) {
         (Some(head), _) => return Ok(head),
         (None, Some(name)) => {
@@ -141,8 +141,7 @@ fn histories(
     newest: &Head,
     patterns: &[Pattern],
 ) -> anyhow::Result<Vec<(Series, History)>> {
-    let place: BTreeMap<(&str, &str), usize> =
-        runs.iter().enumerate().map(|(place, run)| ((run.ordered.as_str(), run.id.as_str()), place)).collect();
+    let place: BTreeMap<[&str; 3], usize> = runs.iter().enumerate().map(|(place, run)| (run.name(), place)).collect();
     let wanted = |series: &Series| {
         patterns.is_empty()
             || patterns.iter().any(|pattern| pattern.means(&series.operation, &resolve::point(&series.point)))
@@ -155,7 +154,7 @@ fn histories(
     };
     let mut each = |table: &CostTable, row: Row| {
         let run = &table.runs[row.run as usize];
-        let place = place.get(&(run.ordered.as_str(), run.id.as_str()));
+        let place = place.get(&run.name());
         if let (Some(place), Some(observed)) = (place, observed(table, row)) {
             histories.entry(row.series).or_default().insert(*place, observed);
         }

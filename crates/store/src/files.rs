@@ -9,7 +9,7 @@ use record::ReadError;
 
 use crate::entry::{Document, digest};
 use crate::error::StoreError;
-use crate::head::Head;
+use crate::head::{Head, MOST_BYTES};
 use crate::id::{check_id, is_id};
 use crate::rows::{CostTable, Filter, Row, Series};
 use crate::write::OpenFolder;
@@ -136,7 +136,5 @@ pub(crate) fn costs(
 
 /// The bytes of a document's file. Fails if it cannot be read.
 pub(crate) fn document(path: &Path) -> Result<Vec<u8>, ReadError> {
-    /// Larger files are no runs.
-    const MOST: u64 = 256 << 20;
-    Ok(record::read_input(path, MOST)?)
+    Ok(record::read_input(path, MOST_BYTES)?)
 }

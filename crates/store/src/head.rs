@@ -4,14 +4,19 @@ use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use record::{Machine, printable};
+use record::{Machine, Run, printable};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
 
 use crate::label::check_label;
 
-/// How much of a file is read for its head: machine and settings are a few kilobytes. The second number is for the rare larger one.
-const READ_BYTES: [u64; 2] = [64 << 10, 1 << 20];
+/// Larger files are no runs.
+pub(crate) const MOST_BYTES: u64 = 256 << 20;
+/// How much of a file is read for its head: machine and settings are a few kilobytes. The second number is for the rare larger one,
+/// the third for a file of another writer, in which the costs are before them.
+const READ_BYTES: [u64; 3] = [64 << 10, 1 << 20, MOST_BYTES];
+/// What precedes the costs: id, start, machine and settings.
+const PARTS: usize = 4;
 
 /// The head of a run for a listing.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -59,6 +64,16 @@ pub(crate) struct SettingsPart {
 }
 
 impl Head {
+    /// What tells a run apart: its id, its start and its host. Nodes that begin together can draw the same id.
+    pub fn name(&self) -> [&str; 3] {
+        [&self.id, &self.started, &self.host]
+    }
+
+    /// True if it is the head of this run.
+    pub fn is_of(&self, run: &Run) -> bool {
+        self.name() == [&run.id, &run.started, run.machine.host.as_deref().unwrap_or_default()]
+    }
+
     /// Reads the head of the run in a file. Fails if the file cannot be read or does not begin like a run.
     pub(crate) fn read(path: &Path) -> Result<Head, serde_json::Error> {
         let mut file = record::open_input(path).map_err(serde_json::Error::io)?;
@@ -67,7 +82,7 @@ impl Head {
         let mut done = Ok(());
         for most in READ_BYTES {
             file.by_ref().take(most - text.len() as u64).read_to_end(&mut text).map_err(serde_json::Error::io)?;
-            // The reader stops with an error at the costs, so the test is whether the head is complete by then.
+            // The reader stops with an error at the costs if the head is complete by then.
             done = HeadSeed(&mut head).deserialize(&mut serde_json::Deserializer::from_slice(&text));
             if !done.as_ref().is_err_and(serde_json::Error::is_eof) {
                 break;
@@ -105,7 +120,9 @@ impl<'de> Visitor<'de> for HeadSeed<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let head = self.0;
+        let mut parts = 0;
         while let Some(key) = map.next_key::<String>()? {
+            parts += usize::from(["id", "started", "machine", "settings"].contains(&key.as_str()));
             match key.as_str() {
                 "id" => head.id = printable(&map.next_value::<String>()?),
                 "started" => {
@@ -128,8 +145,8 @@ impl<'de> Visitor<'de> for HeadSeed<'_> {
                     head.patterns = settings.patterns.iter().map(|pattern| printable(pattern)).collect();
                     head.full = settings.full;
                 }
-                // howslow writes the costs last, so all of the head has been read.
-                "costs" => return Err(serde::de::Error::custom("the head ends here")),
+                // howslow writes the costs last.
+                "costs" if parts == PARTS => return Err(serde::de::Error::custom("the head ends here")),
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }

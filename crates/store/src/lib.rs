@@ -59,6 +59,6 @@ pub use names::{book, open_file};
 pub use page::{RUN_TYPE, packed};
 pub use postgres_url::PostgresUrl;
 pub use prices::{PriceBook, PriceSource};
-pub use rows::{CostTable, Filter, Row, Series, serious};
+pub use rows::{CostTable, Filter, Row, Series};
 pub use runs::{Kept, Store, Taken};
 pub use write::{check_writable, write_run, write_whole};

@@ -64,6 +64,10 @@ impl PostgresUrl {
                 let last = *ports.last()?;
                 let ports = ports.into_iter().chain(std::iter::repeat(last));
                 self.hosts.iter_mut().zip(ports).for_each(|(host, port)| host.1 = Some(port));
+                // Then it is the port of the option `hostaddr`.
+                if self.hosts.is_empty() {
+                    self.options.push((name.to_owned(), value));
+                }
             }
             _ => self.options.push((name.to_owned(), value)),
         }
@@ -84,7 +88,6 @@ impl PostgresUrl {
     }
 
     /// The last value of an option, else of an environment variable.
-    #[cfg_attr(not(feature = "team"), allow(dead_code, reason = "only an open database needs it"))]
     pub(crate) fn option(&self, name: &str, variable: Option<&str>) -> Option<String> {
         let given = self.options.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone());
         given.or_else(|| std::env::var(variable?).ok()).filter(|value| !value.is_empty())
@@ -94,7 +97,9 @@ impl PostgresUrl {
     pub(crate) fn identity(&self) -> String {
         let hosts = self.hosts.iter().map(|(host, port)| format!("{host}\0{}\0", port.unwrap_or(5432)));
         let database = self.database.as_ref().or(self.user.as_ref()).cloned().unwrap_or_default();
-        format!("{}\0{database}", hosts.collect::<String>())
+        let option = |name: &&str| Some(format!("\0{name}={}", self.option(name, None)?));
+        let address = ["hostaddr", "port"].iter().filter(|_| self.hosts.is_empty()).filter_map(option);
+        format!("{}\0{database}{}", hosts.collect::<String>(), address.collect::<String>())
     }
 
     /// A message without the password, in case whoever wrote it repeated it.
@@ -189,6 +194,9 @@ mod tests {
             "postgres://u@h/b",
             "postgres://b@h",
             "postgres://u@h:5432/c",
+            "postgres:///c?hostaddr=10.0.0.1",
+            "postgres:///c?hostaddr=10.0.0.2",
+            "postgres:///c?port=5433&hostaddr=10.0.0.1",
         ];
         let read = urls.map(|url| PostgresUrl::parse(url).expect("a URL").identity());
         for (place, one) in read.iter().enumerate() {

@@ -112,9 +112,3 @@ pub struct CostTable {
     /// is `inherited:wide`.
     pub doubts: Vec<String>,
 }
-
-/// True if one of these kinds of doubts, with commas between them, is a reason not to trust the figure.
-pub fn serious(doubts: &str) -> bool {
-    let kinds = doubts.split(',').filter(|kind| !kind.is_empty());
-    kinds.map(|kind| kind.rsplit(':').next().unwrap_or(kind)).any(|kind| !matches!(kind, "at_most" | "own_clock"))
-}

@@ -125,10 +125,9 @@ impl Store {
             None => Vec::new(),
         };
         // Runs that wait to be taken in are runs all the same. One that is being taken in is in both places.
-        let name = |head: &Head| (head.id.clone(), head.started.clone(), head.host.clone());
-        let known: HashSet<_> = heads.iter().map(name).collect();
+        let known: HashSet<_> = heads.iter().map(Head::name).collect();
         let mut waiting = self.files().heads()?;
-        waiting.retain(|head| filter.means(head) && !known.contains(&name(head)));
+        waiting.retain(|head| filter.means(head) && !known.contains(&head.name()));
         heads.append(&mut waiting);
         files::sort(&mut heads);
         heads.truncate(filter.newest.unwrap_or(usize::MAX));
@@ -172,8 +171,13 @@ impl Store {
             return self.labelled(label)?.ok_or_else(unknown);
         }
         let mut found = self.beginning(name)?;
-        if let Some(at) = found.iter().position(|head| head.id == name).filter(|_| self.is_one(&found, name)) {
-            return Ok(whole(found.swap_remove(at)));
+        let exact: Vec<usize> = (0..found.len()).filter(|at| found[*at].id == name).collect();
+        match exact.as_slice() {
+            [] => {}
+            [at] => return Ok(whole(found.swap_remove(*at))),
+            several => {
+                return Err(StoreError::SeveralMachines { name: record::printable(name), count: several.len() });
+            }
         }
         if let Some(head) = self.labelled(name)? {
             return Ok(head);
@@ -207,11 +211,6 @@ impl Store {
             }
         }
         Ok(())
-    }
-
-    /// True if one run has this id: two machines that begin in the same second can draw the same letters.
-    fn is_one(&self, found: &[Head], id: &str) -> bool {
-        found.iter().filter(|head| head.id == id).count() == 1
     }
 
     /// The run of a head. Fails if its document cannot be read.

@@ -13,7 +13,7 @@ const REACH_OVER_ERROR: f64 = 1.96;
 pub struct RunFacts {
     /// The name of its node.
     pub node: String,
-    /// Its id. A run that is given twice counts once.
+    /// What tells it apart: its id and its host. A run that is given twice counts once.
     pub id: String,
     /// When it started, RFC 3339 in UTC.
     pub started: String,
@@ -142,9 +142,9 @@ impl Table {
 
 /// The first weakening doubt of a list of kinds as the store writes it (`few_quiet,wide`, `inherited:drift`), as one word. A
 /// figure with such a doubt is no evidence against its node: something disturbed it, or it is not what it is called. A wide
-/// interval, few rounds and lost rounds are no such reasons: they scatter the figure, and scatter is in the test.
+/// interval, few rounds and lost rounds are no such reasons: they scatter the figure, and scatter is in the test. Nor are notes.
 pub fn weakening_kind(kinds: &str) -> Option<&str> {
-    let scatter = ["wide", "few_rounds", "round_lost", "at_most", "own_clock"];
+    let scatter = ["wide", "few_rounds", "round_lost", "at_most", "own_clock", "queued"];
     let bare = |kind: &str| kind.rsplit(':').next().is_some_and(|kind| !scatter.contains(&kind));
     kinds.split(',').filter(|kind| !kind.is_empty()).find(|kind| bare(kind))
 }
@@ -162,6 +162,7 @@ mod tests {
             (Doubt::FewRounds { rounds: 2 }, false),
             (Doubt::Wide { half_width: 0.1, wanted: 0.01 }, false),
             (Doubt::Drift { ratio: 1.1 }, true),
+            (Doubt::Queued { wait: record::Nanoseconds(1.0) }, false),
             (Doubt::Interrupted { share: 0.6 }, true),
         ] {
             let kind = serde_json::to_value(&doubt).expect("JSON")["kind"].as_str().expect("a kind").to_string();

@@ -103,7 +103,7 @@ impl Reading {
         let is_own = !document.is_beside_work() && matches!(document.origin, Origin::Measured | Origin::Reference);
         let facts = is_own.then(|| RunFacts {
             node: self.node(&document.id, &document.machine, path),
-            id: document.id.clone(),
+            id: apart(&document.id, document.machine.host.as_deref().unwrap_or_default()),
             started: document.started.clone(),
             parts: Parts::of(&document.machine),
             clock_ghz: (document.cycle_ns > 0.0).then(|| 1.0 / document.cycle_ns),
@@ -155,6 +155,7 @@ impl Reading {
             }
             ControlFlow::Continue(())
         })?;
+        self.again += runs.iter().filter(|run| **run == Some(None)).count();
         self.other += lists.runs.len() - runs.iter().flatten().count();
         Ok(())
     }
@@ -194,12 +195,17 @@ fn wanted(series: &Series) -> bool {
 fn facts(head: &Head, machine: &Machine) -> RunFacts {
     RunFacts {
         node: if head.host.is_empty() { head.id.clone() } else { head.host.clone() },
-        id: head.id.clone(),
+        id: apart(&head.id, &head.host),
         started: head.ordered.clone(),
         parts: Parts::of(machine),
         clock_ghz: (head.cycle_ns > 0.0).then(|| 1.0 / head.cycle_ns),
         undisturbed: head.undisturbed,
     }
+}
+
+/// What tells a run apart: nodes that begin together can draw the same id.
+fn apart(id: &str, host: &str) -> String {
+    format!("{id} {}", record::printable(host))
 }
 
 /// A kind of doubt in words: `few_quiet` is few quiet.
@@ -237,5 +243,16 @@ mod tests {
             assert_eq!(node(other), None, "{other}");
         }
         assert_eq!(stem(Path::new("/x/n3.json")), "n3");
+    }
+
+    #[test]
+    fn runs_of_two_hosts_with_one_id_are_two() {
+        let mut reading = Reading::default();
+        for host in ["n1", "n2", "n1"] {
+            let mut run = record::Run { schema: record::SCHEMA.into(), id: "a".into(), ..Default::default() };
+            run.machine.host = Some(host.into());
+            reading.document(&Document::of(&run).expect("a document"), Path::new("a.json"));
+        }
+        assert_eq!((reading.table.counts(), reading.again), ((2, 2, 0), 1));
     }
 }

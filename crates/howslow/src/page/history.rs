@@ -23,7 +23,7 @@ pub(super) fn gathered(run: &Run, privacy: Privacy) -> (CostHistories, Option<Se
     let read = || -> anyhow::Result<(CostHistories, Option<Section>)> {
         let store = resolve::store()?;
         let all = store.runs(&Filter::default())?;
-        let Some(own) = all.iter().find(|head| head.id == run.id) else { return Ok((CostHistories::new(), None)) };
+        let Some(own) = all.iter().find(|head| head.is_of(run)) else { return Ok((CostHistories::new(), None)) };
         let earlier = |head: &&Head| head.class == own.class && head.host == own.host && head.ordered < own.ordered;
         let heads: Vec<&Head> = all.iter().filter(earlier).take(MOST_RUNS).collect();
         let histories = histories(&store, own, &heads)?;
@@ -35,8 +35,8 @@ pub(super) fn gathered(run: &Run, privacy: Privacy) -> (CostHistories, Option<Se
 }
 
 fn histories(store: &Store, own: &Head, heads: &[&Head]) -> anyhow::Result<CostHistories> {
-    let known: BTreeMap<&str, f64> =
-        heads.iter().filter_map(|head| Some((head.id.as_str(), days_before(own, &head.started)?))).collect();
+    let known: BTreeMap<[&str; 3], f64> =
+        heads.iter().filter_map(|head| Some((head.name(), days_before(own, &head.started)?))).collect();
     let Some(oldest) = heads.last() else { return Ok(CostHistories::new()) };
     let filter = Filter { machine: Some(own.class.clone()), since: Some(oldest.ordered.clone()), ..Filter::default() };
     let mut found = CostHistories::new();
@@ -45,7 +45,7 @@ fn histories(store: &Store, own: &Head, heads: &[&Head]) -> anyhow::Result<CostH
         &|series| series.unit == "ns" && !series.beside_work,
         &mut |table: &CostTable, row: Row| {
             let head = &table.runs[row.run as usize];
-            if let Some(days_before) = known.get(head.id.as_str()) {
+            if let Some(days_before) = known.get(&head.name()) {
                 let figure =
                     EarlierFigure { days_before: *days_before, value: row.value, low: row.low, high: row.high };
                 found.entry(table.series[row.series as usize].name()).or_default().push(figure);

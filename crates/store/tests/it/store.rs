@@ -105,6 +105,15 @@ fn a_head_is_read_without_the_samples_and_is_printable() {
     let heads = store.list().expect("a list");
     assert_eq!((heads[0].id.as_str(), heads[0].model.as_str()), ("9-odd", "\u{fffd}[2Jx"));
     assert_eq!(heads[1].kernel, "6.18.44");
+    // Sorted by name, the costs are before id and machine, and longer than a head.
+    let mut run = example("20260103-000000-dddd", "2026-01-03T00:00:00Z");
+    (run.settings.label, run.machine.host) = (Some("sorted".into()), Some("x".repeat(100_000)));
+    let sorted = serde_json::to_value(&run).expect("JSON").to_string();
+    assert!(sorted.find("\"costs\"") < sorted.find("\"id\""));
+    fs::write(folder.path().join("runs/sorted.json"), sorted).expect("written");
+    assert!(
+        store.list().expect("a list").iter().any(|head| head.id == run.id && head.label.as_deref() == Some("sorted"))
+    );
 }
 
 #[test]

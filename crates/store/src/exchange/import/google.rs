@@ -1,5 +1,6 @@
 //! The JSON of google-benchmark (`--benchmark_format=json`). Repetitions are made in one process.
 
+use analysis::statistics::median;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -173,8 +174,10 @@ fn cost(name: String, entries: &[GoogleEntry]) -> Option<Found> {
     let other_clock = ["/real_time", "/manual_time"].iter().any(|clock| name.contains(clock));
     let time = shown.ns(if other_clock { shown.real_time } else { shown.cpu_time }).unwrap_or(0.0);
     let bytes = shown.bytes_per_second.map_or(0.0, |rate| rate * time / 1e9);
+    let repeated = single.iter().filter_map(|entry| entry.ns(entry.cpu_time));
+    let cpu = median(repeated).or_else(|| shown.ns(shown.cpu_time));
     Some(Found {
-        cpu: shown.ns(shown.cpu_time).map(|cpu| (cpu, 0.0)),
+        cpu: cpu.map(|cpu| (cpu, 0.0)),
         bytes: if bytes.is_finite() { bytes.round() as u64 } else { 0 },
         cpus: shown.threads.unwrap_or(1),
         ..Found::new(name, reported)

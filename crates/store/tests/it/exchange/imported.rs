@@ -123,7 +123,7 @@ fn aggregates_of_an_older_google_benchmark_are_known_by_their_names() {
     let aggregates = ["BM_x_mean", "BM_x_median", "BM_x_stddev"].map(|name| entry(name, 2.0));
     let run = imported(&[&[entry("BM_x", 100.0), entry("BM_x", 102.0)][..], &aggregates].concat());
     assert_eq!((ids(&run), run.costs[0].rounds[0].ns.len()), (vec!["imported.google-benchmark.BM_x".into()], 2));
-    assert_eq!(run.started, "2018-05-01T10:20:30Z");
+    assert_eq!((run.started.as_str(), run.costs[0].cpu_ns.user.0), ("2018-05-01T10:20:30Z", 101.0));
     assert_eq!(ids(&imported(&aggregates)), ["imported.google-benchmark.BM_x"], "only aggregates were printed");
     let other = imported(&[entry("BM_x", 100.0), entry("BM_x_mean", 50.0)]);
     assert_eq!(other.costs.len(), 2, "one repetition has no aggregate");

@@ -1,0 +1,101 @@
+//! What becomes of a fleet of hosts that refuse, forget and fail.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::*;
+use crate::gather::tests::{EXAMPLE, fleet};
+use crate::scheduler::{Seen, Sight, Submitted};
+
+/// Hosts of which `far` cannot be reached, and `known` has a job. It notes whose jobs were cancelled.
+#[derive(Clone, Default)]
+struct Hosts(Rc<RefCell<Vec<String>>>);
+
+impl Scheduler for Hosts {
+    fn refusing(&self) -> Result<BTreeMap<String, String>, FleetError> {
+        Ok(BTreeMap::new())
+    }
+
+    fn submit(&self, _: &Fleet, _: &[Task], _: Submitted<'_>) -> Result<(), FleetError> {
+        Ok(())
+    }
+
+    fn look(&self, _: &Fleet, tasks: &[Task]) -> Result<BTreeMap<usize, Seen>, FleetError> {
+        let known = tasks.iter().filter(|task| task.node == "known");
+        let seen = |task: &Task| (task.place, Seen { job: "7".into(), sight: Sight::Running(0.0) });
+        Ok(known.map(seen).collect())
+    }
+
+    fn cancel(&self, _: &Fleet, tasks: &[Task]) -> Vec<Result<(), String>> {
+        self.0.borrow_mut().extend(tasks.iter().map(|task| task.node.clone()));
+        let refused = |task: &Task| if task.node == "far" { Err("far: no route".into()) } else { Ok(()) };
+        tasks.iter().map(refused).collect()
+    }
+
+    fn clean(&self, _: &Fleet) {}
+}
+
+#[test]
+fn what_was_cancelled_is_noted_if_a_host_cannot_be_reached() {
+    let place = tempfile::tempdir().expect("a folder");
+    let (folder, mut fleet) = begun(place.path(), &["near", "far", "next"]);
+    let error = follower(&folder).cancel(&mut fleet).expect_err("one is not").to_string();
+    assert!(error.contains("far: no route; cancelled on 2 nodes"), "{error}");
+    assert_eq!(stages(&folder), [Stage::Cancelled, Stage::Running, Stage::Cancelled].map(Some));
+}
+
+#[test]
+fn what_arrived_late_is_not_measured_again() {
+    let place = tempfile::tempdir().expect("a folder");
+    let (folder, mut fleet) = begun(place.path(), &["late", "lost"]);
+    fleet.nodes.iter_mut().for_each(|node| node.attempts[0].stage = Stage::Failed);
+    std::fs::create_dir_all(&fleet.shared).expect("a folder");
+    std::fs::write(fleet.shared.join("n0.a1.r1.json"), EXAMPLE).expect("a document");
+    // The scheduler forgets what it was given, so that no attempt is added.
+    let (events, count) = follower(&folder).submit(&mut fleet, &mut |_| true).expect("submitted");
+    assert!(events.is_empty() && count == 0, "{events:?}");
+    assert_eq!(stages(&folder), [Stage::Done, Stage::Failed].map(Some));
+}
+
+#[test]
+fn a_job_that_exists_is_not_submitted_again() {
+    let place = tempfile::tempdir().expect("a folder");
+    let (folder, mut fleet) = begun(place.path(), &["known", "lost"]);
+    fleet.nodes.iter_mut().for_each(|node| node.attempts[0].stage = Stage::Submitting);
+    // The scheduler forgets what it was given, so that an attempt that is submitted is removed.
+    follower(&folder).submit(&mut fleet, &mut |_| true).expect("submitted");
+    assert_eq!(stages(&folder), [Some(Stage::Waiting), None]);
+    assert_eq!(fleet.nodes[0].attempts[0].job.as_deref(), Some("7"));
+}
+
+#[test]
+fn what_was_decided_before_a_document_could_not_be_written_is_carried_out() {
+    let place = tempfile::tempdir().expect("a folder");
+    let (folder, mut fleet) = begun(place.path(), &["damaged", "full", "next"]);
+    std::fs::create_dir_all(&fleet.shared).expect("a folder");
+    std::fs::write(&fleet.documents, "no folder").expect("a file");
+    for (name, text) in [("n0.a1.r1.json", "{"), ("n1.a1.r1.json", EXAMPLE)] {
+        std::fs::write(fleet.shared.join(name), text).expect("a document");
+    }
+    let hosts = Hosts::default();
+    let scheduler = Box::new(hosts.clone());
+    Follower { scheduler, ..follower(&folder) }.step(&mut fleet).expect_err("one cannot be written");
+    assert_eq!(*hosts.0.borrow(), ["damaged"]);
+    assert_eq!(stages(&folder), [Stage::Failed, Stage::Running, Stage::Running].map(Some));
+}
+
+fn begun(place: &std::path::Path, names: &[&str]) -> (Folder, Fleet) {
+    let folder = Folder::at(&place.join("fleet"));
+    let fleet = fleet(place, names);
+    folder.make(&fleet.id).expect("a folder");
+    (folder, fleet)
+}
+
+fn follower(folder: &Folder) -> Follower<'_> {
+    let (scheduler, patience): (Box<dyn Scheduler>, _) = (Box::new(Hosts::default()), Duration::ZERO);
+    Follower { folder, scheduler, store: None, patience, marks: BTreeMap::new(), last_trouble: String::new() }
+}
+
+fn stages(folder: &Folder) -> Vec<Option<Stage>> {
+    folder.read("f").expect("a state").nodes.iter().map(crate::Node::stage).collect()
+}
