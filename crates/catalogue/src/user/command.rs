@@ -17,8 +17,8 @@ use system::guard::{Lost, apart_until};
 
 use crate::kit::{NOT_STARTED, Shared, do_nothing, ensure, fork};
 use crate::user::HUNG_REMEDY;
-pub use crate::user::steps::{Around, shell};
-use crate::user::steps::{make_cold, with_steps};
+use crate::user::steps::with_steps;
+pub use crate::user::steps::{Around, make_cold, shell};
 
 /// Starting a program that does nothing, in the way commands are started, and waiting for it: a part of every command.
 pub const NOTHING: Operation = Operation::DEFAULT
