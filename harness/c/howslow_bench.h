@@ -207,6 +207,11 @@ static void howslow_hand_over(int count, char **words) {
     all[1] = (char *)"time";
     all[2] = (char *)"--bench";
     for (int i = 0; i < count; i++) all[3 + i] = words[i];
+#ifdef __linux__
+    /* One that was found along PATH has no path in its name. */
+    static char self[4096];
+    if (!strchr(words[0], '/') && readlink("/proc/self/exe", self, sizeof self - 1) > 0) all[3] = self;
+#endif
     execvp(program, all);
     free(all);
 }
@@ -216,6 +221,10 @@ int main(int count, char **words) {
 #ifdef HOWSLOW_HAS_PIPES
     const char *descriptors = getenv("HOWSLOW_BENCH");
     if (descriptors) return howslow_serve(descriptors);
+    if (count == 2 && !strcmp(words[1], "--list")) {
+        for (struct howslow_benchmark *one = howslow_all; one; one = one->next) puts(one->name);
+        return 0;
+    }
     howslow_hand_over(count, words);
     if (count > 1) {
         fprintf(stderr, "%s is an option of howslow, which is not on PATH; install it or set HOWSLOW\n", words[1]);

@@ -24,11 +24,13 @@
 //! assert_eq!(found.verdict, Verdict::Slower);
 //! ```
 
+use serde::{Deserialize, Serialize};
+
 use crate::compare::Verdict;
 use crate::statistics::{Interval, sorted, student_quantile};
 
 /// The times of two things at the same moment, in any unit, per iteration.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Block {
     /// The time of the one that the other is compared with.
     pub base: f64,

@@ -33,7 +33,7 @@ impl Function {
             }
         }
         let Some(TokenTree::Ident(name)) = tokens.next() else { return Err(other()) };
-        let (mut generics, mut depth) = (Vec::new(), Depth::default());
+        let (mut generics, mut depth) = (Vec::new(), Depth::OF_TYPES);
         let parameters = loop {
             match tokens.next().ok_or_else(other)? {
                 TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis && depth.is_outside() => {
@@ -47,7 +47,7 @@ impl Function {
         };
         // Without the outer angle brackets.
         let inner = generics.len().saturating_sub(2);
-        let generics = split(generics.into_iter().skip(1).take(inner).collect());
+        let generics = split(generics.into_iter().skip(1).take(inner).collect(), Depth::OF_TYPES);
         let begins = |part: &TokenStream| part.clone().into_iter().next().map(|token| token.to_string());
         let consts = generics.iter().filter(|part| begins(part).as_deref() == Some("const")).count();
         let lifetimes = generics.iter().filter(|part| begins(part).as_deref() == Some("'")).count();
@@ -60,7 +60,7 @@ impl Function {
             is_async,
             types: generics.len() - consts - lifetimes,
             consts,
-            parameters: split(parameters).into_iter().map(kind).collect(),
+            parameters: split(parameters, Depth::OF_TYPES).into_iter().map(kind).collect(),
         })
     }
 }

@@ -21,7 +21,7 @@ impl Options {
     /// What is wrong, for the compiler to report.
     pub fn read(attribute: TokenStream) -> Result<Options, String> {
         let mut options = Options::default();
-        for part in split(attribute) {
+        for part in split(attribute, Depth::OF_VALUES) {
             let mut tokens = part.into_iter();
             let key = tokens.next().map(|token| token.to_string()).unwrap_or_default();
             let equals = tokens.next().map(|token| token.to_string());
@@ -29,8 +29,8 @@ impl Options {
             match (key.as_str(), equals.as_deref(), value.is_empty()) {
                 ("ignore", None, _) => options.ignored = true,
                 ("args", Some("="), false) => options.args = Some(value.to_string()),
-                ("types", Some("="), false) => options.types = Some(listed("types", value)?),
-                ("consts", Some("="), false) => options.consts = Some(listed("consts", value)?),
+                ("types", Some("="), false) => options.types = Some(listed("types", value, Depth::OF_TYPES)?),
+                ("consts", Some("="), false) => options.consts = Some(listed("consts", value, Depth::OF_VALUES)?),
                 ("threads", Some("="), false) => options.threads = Some(list_or_one(value)),
                 ("block_on", Some("="), false) => options.block_on = Some(value.to_string()),
                 ("name", Some("="), false) => options.name = Some(value.to_string()),
@@ -46,9 +46,9 @@ impl Options {
     }
 }
 
-/// The parts between commas outside of all brackets, without empty ones. The angle brackets of types count as well.
-pub(crate) fn split(tokens: TokenStream) -> Vec<TokenStream> {
-    let (mut parts, mut part, mut depth) = (Vec::new(), Vec::<TokenTree>::new(), Depth::default());
+/// The parts between commas outside of all brackets, without empty ones. Angle brackets count as `depth` says.
+pub(crate) fn split(tokens: TokenStream, mut depth: Depth) -> Vec<TokenStream> {
+    let (mut parts, mut part) = (Vec::new(), Vec::<TokenTree>::new());
     for token in tokens {
         if matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ',') && depth.is_outside() {
             parts.push(std::mem::take(&mut part).into_iter().collect());
@@ -63,14 +63,20 @@ pub(crate) fn split(tokens: TokenStream) -> Vec<TokenStream> {
 }
 
 /// How many angle brackets are open.
-#[derive(Default)]
 pub(crate) struct Depth {
-    open: i32,
+    open: u32,
+    /// True where < only opens behind ::, because it also compares and shifts.
+    of_values: bool,
+    /// How many colons have just been passed.
+    colons: u32,
     /// True behind the first half of -> or =>.
     arrow: bool,
 }
 
 impl Depth {
+    pub const OF_TYPES: Depth = Depth { open: 0, of_values: false, colons: 0, arrow: false };
+    pub const OF_VALUES: Depth = Depth { of_values: true, ..Depth::OF_TYPES };
+
     pub fn is_outside(&self) -> bool {
         self.open == 0
     }
@@ -78,20 +84,21 @@ impl Depth {
     pub fn pass(&mut self, token: &TokenTree) {
         let sign = if let TokenTree::Punct(punct) = token { punct.as_char() } else { ' ' };
         match sign {
-            '<' => self.open += 1,
-            '>' if !self.arrow => self.open -= 1,
+            '<' if !self.of_values || self.colons == 2 || self.open > 0 => self.open += 1,
+            '>' if !self.arrow => self.open = self.open.saturating_sub(1),
             _ => {}
         }
+        self.colons = if sign == ':' { self.colons + 1 } else { 0 };
         self.arrow = matches!(sign, '-' | '=');
     }
 }
 
 /// The elements of a list in square brackets.
-fn listed(key: &str, value: TokenStream) -> Result<Vec<String>, String> {
+fn listed(key: &str, value: TokenStream, depth: Depth) -> Result<Vec<String>, String> {
     let mut tokens = value.into_iter();
     match (tokens.next(), tokens.next()) {
         (Some(TokenTree::Group(group)), None) if group.delimiter() == Delimiter::Bracket => {
-            Ok(split(group.stream()).into_iter().map(|part| part.to_string()).collect())
+            Ok(split(group.stream(), depth).into_iter().map(|part| part.to_string()).collect())
         }
         _ => Err(format!("{key} = [...] takes a list in square brackets")),
     }

@@ -1,5 +1,6 @@
 //! The benchmarks of a program. Each registers itself before `main`.
 
+use std::collections::HashMap;
 use std::sync::Mutex;
 
 use crate::bencher::Bencher;
@@ -36,6 +37,9 @@ impl Case {
         self
     }
 }
+
+/// howslow pins the program to one CPU, and says here how many benchmarks of several threads may use.
+const CPUS: &str = "HOWSLOW_BENCH_CPUS";
 
 static ENTRIES: Mutex<Vec<&'static Entry>> = Mutex::new(Vec::new());
 
@@ -75,11 +79,34 @@ pub(crate) fn all() -> Vec<Benchmark> {
     let mut all: Vec<Benchmark> = entries.into_iter().flat_map(benchmarks).collect();
     // A stable sort, so that arguments stay in the order given.
     all.sort_by(|one, other| function(&one.name).cmp(function(&other.name)));
+    // Each can be named.
+    let mut seen = HashMap::<String, u32>::new();
+    for benchmark in &mut all {
+        let count = seen.entry(benchmark.name.clone()).or_default();
+        *count += 1;
+        if *count > 1 {
+            benchmark.name += &format!("#{count}");
+        }
+    }
     all
 }
 
 fn function(name: &str) -> &str {
     name.split('/').next().unwrap_or(name)
+}
+
+/// Characters of a part of a name.
+const LONGEST: usize = 200;
+
+/// howslow shows no control characters, nor marks that reorder a text, so names have none.
+fn plain(character: char) -> char {
+    let reorders = matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if character.is_control() || reorders { '?' } else { character }
+}
+
+fn cpus() -> usize {
+    let reported = std::env::var(CPUS).ok().and_then(|count| count.parse().ok());
+    reported.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
 fn benchmarks(entry: &'static Entry) -> Vec<Benchmark> {
@@ -90,10 +117,11 @@ fn benchmarks(entry: &'static Entry) -> Vec<Benchmark> {
         threads.push(1);
     }
     let one = |count: usize, case: Case| {
-        let label = case.label.iter().map(|part| format!("/{}", part.replace(char::is_control, "?")));
+        let parts = [entry.name].into_iter().chain(case.label.iter().map(String::as_str));
+        let label: Vec<String> = parts.map(|part| part.chars().take(LONGEST).map(plain).collect()).collect();
         let suffix = if several { format!("/threads={count}") } else { String::new() };
-        let name = format!("{module}{}{}{suffix}", entry.name, label.collect::<String>());
-        let threads = if count == 0 { std::thread::available_parallelism().map_or(1, usize::from) } else { count };
+        let name = format!("{module}{}{suffix}", label.join("/"));
+        let threads = if count == 0 { cpus() } else { count };
         Benchmark { name, threads, ignored: entry.ignored, case }
     };
     threads.into_iter().flat_map(|count| (entry.cases)().into_iter().map(move |case| one(count, case))).collect()

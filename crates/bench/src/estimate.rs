@@ -26,14 +26,19 @@ struct Plain {
     counter: Option<Counter>,
 }
 
+impl Plain {
+    fn is_late(&self) -> bool {
+        self.start.is_some_and(|start| start.elapsed() > BUDGET)
+    }
+}
+
 impl Requester for Plain {
     fn ready(&mut self, counter: Option<Counter>) {
         (self.counter, self.start, self.times) = (counter, Some(Instant::now()), 1);
     }
 
     fn next(&mut self) -> Request {
-        let late = self.start.is_some_and(|start| start.elapsed() > BUDGET);
-        match (late && !self.batches.is_empty(), self.counted) {
+        match (self.is_late() && !self.batches.is_empty(), self.counted) {
             (true, true) => Request::Drop,
             (true, false) => {
                 self.counted = true;
@@ -45,7 +50,10 @@ impl Requester for Plain {
 
     fn answer(&mut self, answer: Answer) {
         match answer {
-            Answer::Ran(took) if took.elapsed < BATCH && !self.counting && self.times < 1 << 40 => self.times *= 2,
+            // What is not timed, such as making inputs, may take much longer.
+            Answer::Ran(took) if took.elapsed < BATCH && !self.counting && !self.is_late() && self.times < 1 << 40 => {
+                self.times *= 2;
+            }
             Answer::Ran(took) => {
                 self.counting = true;
                 self.batches.push(took.elapsed.as_nanos() as f64 / self.times as f64);
@@ -126,5 +134,13 @@ mod tests {
         assert_eq!((plain.times, plain.batches.clone()), (8, vec![250_000.0, 1250.0]));
         plain.start = Instant::now().checked_sub(2 * BUDGET);
         assert_eq!([plain.next(), plain.next()], [Request::Count(1), Request::Drop]);
+    }
+
+    #[test]
+    fn inputs_that_take_all_the_time_end_the_growth() {
+        let start = Instant::now().checked_sub(2 * BUDGET);
+        let mut plain = Plain { times: 4, start, ..Plain::default() };
+        plain.answer(Answer::Ran(Took { elapsed: Duration::from_micros(1), processor: None }));
+        assert_eq!((plain.next(), plain.batches), (Request::Count(1), vec![250.0]));
     }
 }

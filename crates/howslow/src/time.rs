@@ -48,15 +48,16 @@ pub(crate) fn time(args: &TimeArgs) -> anyhow::Result<Outcome> {
     counts::check(&works, args)?;
     // A signal ends what runs; what was set up is cleaned up.
     let signals = Signals::watch();
-    let steps = steps::set_up(&works.all)?;
-    let timed = timed(&works, args, &signals);
-    let cleaned = steps.clean_up();
-    if let Some(signal) = signals.end() {
-        return Ok(Outcome::Interrupted(signal));
+    let (done, cleaned) = steps::within(&works.all, &signals, || timed(&works, args, &signals));
+    let ended = signals.end().map(Outcome::Interrupted).map_or(done, Ok);
+    match (ended, cleaned) {
+        (Ok(Outcome::Done | Outcome::Skipped | Outcome::GateFailed), Err(why)) => Err(why),
+        (ended, cleaned) => {
+            // What ended it has the exit status.
+            cleaned.unwrap_or_else(|why| print_note(&why.to_string()));
+            ended
+        }
     }
-    let outcome = timed?;
-    cleaned?;
-    Ok(outcome)
 }
 
 /// The signal that comes meanwhile decides how it ends.
@@ -86,15 +87,19 @@ fn timed(works: &Works, args: &TimeArgs, signals: &Signals) -> anyhow::Result<Ou
     if let Some(path) = &args.export_json {
         export_json(run, path)?;
     }
-    let counted = counts::counted(works, args, signals)?;
+    let counted = counts::counted(works, &tried.iter().map(|(work, _)| *work).collect::<Vec<_>>(), args, signals);
     let is_named = |skip: &Skip| names.contains(&skip.operation);
     let none = !run.costs.iter().any(|cost| names.contains(&cost.operation)) && measured.interrupted.is_none();
-    let answer = format!("{sentences}{}", counted.text);
+    let answer = sentences + counted.as_ref().map_or("", |counted| &counted.text);
     let outcome = session::print_compared(measured, &args.measure, (None, &answer), &is_named)?;
     if none {
         anyhow::bail!("nothing could be timed; the page says why");
     }
-    Ok(if outcome == Outcome::Done { counted.outcome } else { outcome })
+    // What could not be counted does not cost the run.
+    Ok(match (outcome, counted?.outcome) {
+        (Outcome::Done, counted) | (Outcome::Skipped, counted @ Outcome::GateFailed) => counted,
+        (outcome, _) => outcome,
+    })
 }
 
 /// Writes the runs of the routines and commands, without the baselines, as hyperfine does.

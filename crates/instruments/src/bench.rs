@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use analysis::lockstep::Block;
 use analysis::statistics::median;
-use catalogue::bench::BenchProgram;
+use catalogue::bench::{BenchProgram, usable};
 use fastrand::Rng;
 use measure::{MeasureError, Progress, QuietCore, Signals};
 use system::guard::apart;
@@ -40,18 +40,10 @@ pub struct RacedBenchmark {
     pub name: String,
     /// The blocks of each round: of a pair of processes, and of its mirror, if there was one.
     pub rounds: Vec<[Vec<Block>; 2]>,
-    /// What both allocate per iteration, if they count it.
-    pub allocations: [Option<AllocatedEach>; 2],
+    /// What both allocate per iteration, if they count it: calls, bytes, and bytes that are not given back.
+    pub allocations: [Option<[f64; 3]>; 2],
     /// Why there is nothing, or no more.
     pub failure: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AllocatedEach {
-    pub calls: f64,
-    pub bytes: f64,
-    /// Bytes that it does not give back.
-    pub kept: f64,
 }
 
 /// All that was seen.
@@ -86,7 +78,7 @@ pub fn listed(program: &std::path::Path, patience: f64) -> Result<Vec<(String, b
     const LONGEST: Duration = Duration::from_secs(60);
     let request = || -> Result<Vec<(String, bool)>, String> {
         let patience = Duration::from_secs_f64(patience);
-        let mut running = BenchProgram::start(program, 0, patience).map_err(|error| error.to_string())?;
+        let mut running = BenchProgram::start(program, 0, usable(), patience).map_err(|error| error.to_string())?;
         let all = running.list().map_err(|error| error.to_string())?;
         Ok(all.into_iter().map(|listed| (listed.name, listed.ignored)).collect())
     };
@@ -203,10 +195,9 @@ impl Course<'_> {
 
 impl RacedBenchmark {
     fn take_in(&mut self, (_, _, blocks, allocations): RoundTaken) {
-        let block = |(base, other, quiet): (f64, f64, bool)| Block { base, other, quiet };
-        self.rounds.push(blocks.map(|pair| pair.into_iter().map(block).collect()));
+        self.rounds.push(blocks);
         for (known, taken) in self.allocations.iter_mut().zip(allocations) {
-            *known = known.or(taken.map(|(calls, bytes, kept)| AllocatedEach { calls, bytes, kept }));
+            *known = known.or(taken);
         }
     }
 }

@@ -236,13 +236,20 @@ pub(crate) fn find_times(work: &mut Loop, watch: &mut impl Watch, plan: &RoundPl
         timed(work, watch, count, 0.0)?;
         return Ok(count);
     }
+    // What is not timed, such as making inputs, must leave time for several batches.
+    let longest = plan.batch.max(plan.time / 4.0);
+    let mut once = |times: u64| -> Result<(f64, bool), Failure> {
+        let start = watch.now();
+        let elapsed = timed(work, watch, times, 0.0)?.elapsed;
+        Ok((elapsed, times == most || watch.now() - start >= longest))
+    };
     let mut times = plan.hint.unwrap_or(1).clamp(1, most);
     loop {
-        let first = timed(work, watch, times, 0.0)?.elapsed;
-        if first >= plan.batch || times == most {
+        let (first, is_last) = once(times)?;
+        if first >= plan.batch || is_last {
             // The first time may be long because everything was cold, so a second one is required.
-            let elapsed = timed(work, watch, times, 0.0)?.elapsed;
-            if elapsed >= plan.batch * 0.75 || times == most {
+            let (elapsed, is_last) = once(times)?;
+            if elapsed >= plan.batch * 0.75 || is_last {
                 // A hint from a slower moment must not make batches many times too long.
                 let fitting = (times as f64 * plan.batch / elapsed.max(1.0)).ceil() as u64;
                 return Ok(if times > 2 * fitting { fitting.clamp(1, most) } else { times });

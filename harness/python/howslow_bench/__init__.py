@@ -32,6 +32,8 @@ __all__ = ["bench", "main"]
 __version__ = "0.1.0"
 
 _ALL = {}
+# The options of a program of its own, with the number of their words.
+_OWN = {"-o": 2, "--output": 2, "--list": 1, "-h": 1, "--help": 1}
 
 
 def bench(function=None, *, args=None, name=None):
@@ -41,10 +43,19 @@ def bench(function=None, *, args=None, name=None):
     label = name or function.__name__
     generator = inspect.isgeneratorfunction(function)
     if args is None:
-        _ALL[label] = _Case(function, generator)
+        _ALL[_free(label)] = _Case(function, generator)
     for argument in args or ():
-        _ALL[f"{label}/{argument}"] = _Case(functools.partial(function, argument), generator)
+        _ALL[_free(f"{label}/{argument}")] = _Case(functools.partial(function, argument), generator)
     return function
+
+
+def _free(label):
+    """A name for it that no other has, as howslow shows names: in one line that is not long."""
+    name = free = "".join(letter if letter.isprintable() else "?" for letter in label[:200])
+    numbers = itertools.count(2)
+    while free in _ALL:
+        free = f"{name}#{next(numbers)}"
+    return free
 
 
 def _run(work, times):
@@ -168,11 +179,16 @@ def main():
     if descriptors:
         _serve(descriptors)
         return
-    parser = argparse.ArgumentParser(add_help=True)
+    parser = argparse.ArgumentParser(allow_abbrev=False, epilog="From any other option on, all is for howslow time --bench.")
     parser.add_argument("filter", nargs="*", help="only benchmarks whose name contains it")
     parser.add_argument("-o", "--output", help="write plain times in the form of pyperf")
     parser.add_argument("--list", action="store_true", help="list the benchmarks")
-    given, rest = parser.parse_known_args()
+    words, place = sys.argv[1:], 0
+    while place < len(words) and (words[place].partition("=")[0] in _OWN or not words[place].startswith("-")):
+        place += _OWN.get(words[place], 1)
+    given, rest = parser.parse_intermixed_args(words[:place]), words[place:]
+    if given.output and rest:
+        sys.exit(f"-o writes plain times, and {rest[0]} is an option of howslow; -o behind it is howslow's")
     names = [name for name in _ALL if not given.filter or any(text in name for text in given.filter)]
     if given.list:
         print("\n".join(names))

@@ -8,7 +8,7 @@ use howslow_bench::{AllocProfiler, Bencher, Bytes, bench};
 #[global_allocator]
 static ALLOCATOR: AllocProfiler = AllocProfiler::system();
 
-#[bench(args = ["a", "b c"], consts = [1, 2], types = [u8, Vec<u8>])]
+#[bench(args = ["a", "b c"], consts = [1 << 1, 4 >> 1], types = [u8, Vec<u8>])]
 fn every<T: Default, const N: usize>(text: &str) -> (T, usize) {
     (T::default(), text.len() * N)
 }
@@ -42,6 +42,24 @@ fn leaks() {
 fn threaded(bencher: Bencher) {
     bencher.bench(|| 1);
 }
+
+#[bench(threads = 0, ignore)]
+fn on_all_cpus(bencher: Bencher) {
+    bencher.bench(|| 1);
+}
+
+/// Its `Debug` is long and has a line break.
+#[derive(Clone)]
+struct Odd;
+
+impl std::fmt::Debug for Odd {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "a\nb{}", "c".repeat(5000))
+    }
+}
+
+#[bench(args = [Odd, Odd])]
+fn odd(_: Odd) {}
 
 #[bench(block_on = run, args = [1])]
 async fn later(number: u64) -> u64 {
@@ -109,8 +127,9 @@ fn by_hand() {
         )
     };
     let (_, listed, _) = printed(&["--bench", "--list", "every"]);
-    let name = |kind: &str, number: u8, text: &str| format!("every/{kind}/{number}/{text}: benchmark\n");
-    let all = ["u8", "Vec<u8>"].map(|kind| [1, 2].map(|number| ["a", "b c"].map(|text| name(kind, number, text))));
+    let name = |kind: &str, number: &str, text: &str| format!("every/{kind}/{number}/{text}: benchmark\n");
+    let all =
+        ["u8", "Vec<u8>"].map(|kind| ["1<<1", "4>>1"].map(|number| ["a", "b c"].map(|text| name(kind, number, text))));
     assert_eq!(listed, all.concat().concat().concat());
     for words in [&[][..], &["--bench", "--test"]] {
         let (status, tested, _) = printed(words);
@@ -134,6 +153,7 @@ fn over_pipes() {
         .arg(program)
         .env("HOWSLOW_BENCH", "3,4")
         .env("HOWSLOW_BENCH_SHIFT", "xxx")
+        .env("HOWSLOW_BENCH_CPUS", "3")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -159,6 +179,13 @@ fn over_pipes() {
     assert_eq!(answer_to("prepare leaks"), "ready threads=1");
     assert_eq!(answer_to("count 3"), "counted allocations=3 allocated=300 kept=300");
     assert_eq!(answer_to("drop"), "dropped");
+    assert_eq!(answer_to("prepare on_all_cpus"), "ready threads=3");
+    assert_eq!(answer_to("drop"), "dropped");
+    let odd = format!("prepare odd/a?b{}", "c".repeat(197));
+    for name in [odd.clone(), format!("{odd}#2")] {
+        assert_eq!(answer_to(&name), "ready threads=1");
+        assert_eq!(answer_to("drop"), "dropped");
+    }
     assert_eq!(answer_to("prepare threaded/threads=3"), "ready threads=3");
     let ran = answer_to("run 10");
     assert!(ran.starts_with("ran ") && !ran.contains("cpu="), "{ran}");

@@ -14,7 +14,7 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use crate::user::HUNG_REMEDY;
 use crate::user::command::Cpus;
 
-pub use program::{Allocated, BenchError, BenchProgram, Listed, Prepared, Ran};
+pub use program::{BenchError, BenchProgram, Listed, Prepared, Ran};
 
 /// What a round needs of a benchmark.
 struct Benchmark {
@@ -22,8 +22,9 @@ struct Benchmark {
     name: String,
     patience: Duration,
     cpus: Cpus,
-    /// The CPUs of benchmarks with several threads.
+    /// The CPUs of benchmarks with several threads, and how many they may use.
     all: CpuSet,
+    usable: usize,
 }
 
 /// The loop around nothing, which every program has.
@@ -59,6 +60,7 @@ pub fn benchmark(program: &Path, name: &str, running: BenchOptions, terms: &'sta
         patience: Duration::from_secs_f64(patience),
         cpus,
         all: rustix::thread::sched_getaffinity(None).unwrap_or_default(),
+        usable: usable(),
     };
     Box::leak(Box::new(Operation {
         // Few, and they live as long as the process.
@@ -76,6 +78,11 @@ pub fn benchmark(program: &Path, name: &str, running: BenchOptions, terms: &'sta
     }))
 }
 
+/// How many CPUs this process may use, before it is pinned to one.
+pub fn usable() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// Lets a process that has prepared a benchmark of several threads use all of these CPUs, and this process as well.
 pub fn spread(program: &BenchProgram, cpus: &CpuSet) {
     let _ = sched_setaffinity(Some(program.pid()), cpus);
@@ -89,23 +96,22 @@ fn prepared(setting: &Setting, benchmark: &'static Benchmark) -> Result<Loop, Fa
         // The program and the threads that it starts inherit it.
         let _ = sched_setaffinity(None, &benchmark.all);
     }
-    let mut program = BenchProgram::start(&benchmark.program, shift, benchmark.patience).map_err(failed)?;
+    let mut program =
+        BenchProgram::start(&benchmark.program, shift, benchmark.usable, benchmark.patience).map_err(failed)?;
     let ready = program.prepare(&benchmark.name).map_err(failed)?;
     if ready.threads > 1 {
         spread(&program, &benchmark.all);
     }
-    // Counted before the batches, which are long enough to repeat what a first iteration does once.
-    const COUNTED: u64 = 8;
-    program.run(COUNTED).map_err(failed)?;
     for (tally, count) in [(BYTES, ready.bytes), (ITEMS, ready.items)] {
         if let Some(count) = count {
             setting.tally(tally).pass(count);
         }
     }
-    if let Some(all) = program.count(COUNTED).map_err(failed)? {
-        setting.tally(ALLOCATIONS).passes(COUNTED, all.calls);
-        setting.tally(ALLOCATED).passes(COUNTED, all.bytes);
-        setting.tally(KEPT).passes(COUNTED, all.kept);
+    // Before the batches, which are long enough to repeat what a first iteration does once.
+    if let Some((times, all)) = program.count().map_err(failed)? {
+        for (tally, count) in [ALLOCATIONS, ALLOCATED, KEPT].into_iter().zip(all) {
+            setting.tally(tally).passes(times, count);
+        }
     }
     Ok(Loop::self_timed(move |times| {
         let pid = program.pid().as_raw_pid();

@@ -17,8 +17,8 @@ use system::guard::{Lost, apart_until};
 
 use crate::kit::{NOT_STARTED, Shared, do_nothing, ensure, fork};
 use crate::user::HUNG_REMEDY;
-pub use crate::user::steps::{Around, shell};
-use crate::user::steps::{make_cold, with_steps};
+use crate::user::steps::with_steps;
+pub use crate::user::steps::{Around, make_cold, shell};
 
 /// Starting a program that does nothing, in the way commands are started, and waiting for it: a part of every command.
 pub const NOTHING: Operation = Operation::DEFAULT
@@ -225,7 +225,8 @@ fn trial(command: &Command) -> Result<(f64, f64), (i32, String)> {
     let used = Usage::of_reaped_children().since(before);
     let busy = (used.user + used.system) / 1e9 / elapsed;
     match run.refused.load(Ordering::SeqCst) {
-        0 => run.judge(status).map_err(plain)?,
+        // A negative one is not the program's fault.
+        ..=0 => run.judge(status).map_err(plain)?,
         errno => return Err((errno, refused(errno))),
     }
     shell("--conclude", conclude.as_deref()).map_err(|why| (0, why))?;
@@ -253,7 +254,7 @@ struct Run {
     command: Command,
     /// The addresses of its arguments, with a null at the end.
     pointers: Vec<*const c_char>,
-    /// The error number if the child could not execute the program.
+    /// The error number if the child could not execute the program; negative if it could not open its input.
     refused: Shared<AtomicI32>,
     input: Option<CString>,
 }
@@ -276,11 +277,11 @@ impl Run {
             }
             if let Some(input) = &self.input {
                 // SAFETY: the path ends in null.
-                let file = unsafe { libc::open(input.as_ptr(), libc::O_RDONLY) };
-                // SAFETY: concerns this process alone; an invalid descriptor is refused.
-                if unsafe { libc::dup2(file, 0) } < 0 {
+                let file = unsafe { libc::open(input.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
+                // SAFETY: concerns this process alone; the descriptor has just been opened.
+                if file < 0 || unsafe { libc::dup2(file, 0) } < 0 {
                     let errno = std::io::Error::last_os_error().raw_os_error();
-                    self.refused.store(errno.unwrap_or(libc::EINVAL), Ordering::SeqCst);
+                    self.refused.store(-errno.unwrap_or(libc::EINVAL), Ordering::SeqCst);
                     return NOT_STARTED;
                 }
             }
@@ -302,6 +303,10 @@ impl Run {
     #[cold]
     fn judge_failure(&self, status: c_int) -> Result<(), Failure> {
         let errno = self.refused.load(Ordering::SeqCst);
+        ensure(errno >= 0, || {
+            let input = self.command.around.input.as_deref().unwrap_or(Path::new(""));
+            format!("--input {}: {}", input.display(), std::io::Error::from_raw_os_error(-errno))
+        })?;
         ensure(errno == 0, || refused(errno))?;
         if self.command.on_failure == OnFailure::Ignore {
             return Ok(());

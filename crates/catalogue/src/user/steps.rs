@@ -56,8 +56,8 @@ pub(crate) fn with_steps(work: Loop, around: &Around) -> Loop {
     }
 }
 
-/// Evicts these files from memory.
-pub(crate) fn make_cold(files: &[PathBuf]) -> Result<(), String> {
+/// Evicts these files from memory. Fails with one sentence if a page of one stays there.
+pub fn make_cold(files: &[PathBuf]) -> Result<(), String> {
     for path in files {
         let why = |why: String| format!("--cold {}: {why}", path.display());
         let file = record::open_input(path).map_err(|error| why(error.to_string()))?;

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use analysis::bill::{BilledFigure, ChangedFigure, WorkUnit, changed_figures};
-use catalogue::command::shell;
+use catalogue::command::{make_cold, shell};
 use measure::Signals;
 use observe::{Detail, ObserveError, Observer, Options, State, Target};
 use record::{Repetition, printable};
@@ -17,7 +17,7 @@ use signal_hook::consts::SIGKILL;
 use super::works::{Kind, Work, Works};
 use crate::bill::{LAST, PassedOn, misuse};
 use crate::cli::TimeArgs;
-use crate::output::{self, Misuse, Outcome};
+use crate::output::{self, Misuse, Outcome, print_note};
 
 /// How often the end of a command is looked for.
 const STEP: std::time::Duration = std::time::Duration::from_millis(20);
@@ -28,20 +28,22 @@ pub(super) struct Counted {
     pub outcome: Outcome,
 }
 
-/// Counts the commands if that was requested, and compares each with the first.
-/// Refuses fewer than two commands, and counting that is impossible here.
-pub(super) fn counted(works: &Works, args: &TimeArgs, signals: &Signals) -> anyhow::Result<Counted> {
+/// Counts the commands whose trial went well, if that was requested, and compares each with the first; with none if that one failed.
+/// Refuses counting that is impossible here.
+pub(super) fn counted(works: &Works, tried: &[&Work], args: &TimeArgs, signals: &Signals) -> anyhow::Result<Counted> {
     let nothing = Counted { text: String::new(), outcome: Outcome::Done };
-    if !args.counts && args.fail_on_counts.is_empty() {
+    let first = works.all.iter().find(|work| matches!(work.kind, Kind::Command(_)));
+    let is_tried = first.is_some_and(|first| tried.iter().any(|work| std::ptr::eq(*work, first)));
+    if !is_tried || !args.counts && args.fail_on_counts.is_empty() {
         return Ok(nothing);
     }
     let mut counted = Vec::new();
-    for work in &works.all {
-        if signals.come().is_some() {
-            return Ok(nothing);
-        }
+    for work in tried {
         if let Kind::Command(words) = &work.kind {
             counted.push((work.name.as_str(), repetition(work, words, signals)?));
+        }
+        if signals.come().is_some() {
+            return Ok(nothing);
         }
     }
     let Some(((first, base), others)) = counted.split_first() else { return Ok(nothing) };
@@ -58,6 +60,11 @@ pub(super) fn counted(works: &Works, args: &TimeArgs, signals: &Signals) -> anyh
             Some(gate) if !gate.unjudged.is_empty() && outcome == Outcome::Done => Outcome::Skipped,
             _ => outcome,
         };
+        let failed = gate.iter().flat_map(|gate| &gate.failed).map(|figure| figure.words()).collect::<Vec<_>>();
+        // Neither has the text.
+        if (args.measure.json || args.measure.csv) && !failed.is_empty() {
+            print_note(&format!("the gate failed: {}: {}", printable(name), failed.join(", ")));
+        }
         let view = BillChanges {
             bills: [first, name],
             unit: "command",
@@ -95,10 +102,10 @@ pub(super) fn check(works: &Works, args: &TimeArgs) -> Result<(), Misuse> {
 
 /// One run of a command, counted in the best way that is possible here.
 fn repetition(work: &Work, words: &[String], signals: &Signals) -> anyhow::Result<Repetition> {
-    let step = |option, text: &Option<String>| {
-        shell(option, text.as_deref()).map_err(|why| anyhow::anyhow!("{}", printable(&why)))
-    };
+    let sentence = |why: String| anyhow::anyhow!("{}", printable(&why));
+    let step = |option, text: &Option<String>| shell(option, text.as_deref()).map_err(sentence);
     step("--prepare", &work.around.prepare)?;
+    make_cold(&work.around.cold).map_err(sentence)?;
     let target = Target::Command(words.iter().map(Into::into).collect());
     let options = Options { detail: Detail::Numbers, ..Options::default() };
     let silent = Silence::keep(work.around.input.as_deref())?;

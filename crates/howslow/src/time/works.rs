@@ -221,11 +221,9 @@ fn reference(
 
 /// Says that there is no shell where words look as if there were one.
 fn hint(work: &Work) {
-    const OF_A_SHELL: [&str; 9] = ["|", "||", "&&", ";", "&", ">", ">>", "<", "2>"];
+    const OF_A_SHELL: [&str; 10] = ["|", "||", "&&", ";", "&", ">", ">>", "<", "2>", "2>&1"];
     let Kind::Command(words) = &work.kind else { return };
-    let Some(word) = words.iter().skip(1).find(|word| OF_A_SHELL.contains(&word.as_str()) || *word == "2>&1") else {
-        return;
-    };
+    let Some(word) = words.iter().skip(1).find(|word| OF_A_SHELL.contains(&word.as_str())) else { return };
     let plain: Vec<String> = words
         .iter()
         .map(|word| if OF_A_SHELL.contains(&word.as_str()) { word.clone() } else { shell_words::quote(word).into() })

@@ -136,6 +136,7 @@ fn programs_in_python_and_of_other_harnesses_are_run_in_turn() {
     programs_of_go_test_are_run_in_turn(&data);
     let source = "import sys, time\nsys.path.insert(0, sys.argv[0] and 'HARNESS')\nimport howslow_bench\n\
         @howslow_bench.bench(args=[10, 100])\ndef total(count):\n    return sum(range(count))\n\
+        @howslow_bench.bench(args=['a\\nb', 'a\\tb'])\ndef odd(text):\n    return text\n\
         @howslow_bench.bench\ndef sort():\n    numbers = [3, 1, 2]\n    yield lambda: sorted(numbers)\n    numbers.clear()\n\
         @howslow_bench.bench\ndef fails():\n    raise ValueError('never')\n\
         if __name__ == '__main__':\n    howslow_bench.main()\n";
@@ -146,13 +147,22 @@ fn programs_in_python_and_of_other_harnesses_are_run_in_turn() {
         testing::not_tested!("there is no python3");
         return;
     };
-    assert_eq!(String::from_utf8_lossy(&listed.stdout), "total/10\ntotal/100\nsort\nfails\n");
+    assert_eq!(String::from_utf8_lossy(&listed.stdout), "total/10\ntotal/100\nodd/a?b\nodd/a?b#2\nsort\nfails\n");
     let results = data.path().join("results.json");
     let plain = python(&["total/10", "-o", text(&results)]).expect("it runs");
     assert!(plain.status.success(), "{}", String::from_utf8_lossy(&plain.stderr));
     let results: Value = serde_json::from_slice(&fs::read(results).expect("written")).expect("JSON");
     let first = &results["benchmarks"][0];
     assert!(first["metadata"]["name"] == "total/10" && first["runs"][0]["values"][0].as_f64() > Some(0.0), "{first}");
+    // The first option that is not its own, and all behind it, are for howslow.
+    let howslow = script(data.path(), "howslow", "#!/bin/sh\necho \"$@\"");
+    let mut handed = Command::new("python3");
+    handed.arg(&program).args(["sort", "--against", "old.py", "-o", "x.json"]).env("HOWSLOW", howslow);
+    let handed = handed.output().expect("it runs");
+    assert_eq!(
+        String::from_utf8_lossy(&handed.stdout),
+        format!("time --bench {} --filter sort --against old.py -o x.json\n", text(&program))
+    );
     let words = [text(&program), text(&program), "--filter", "sort", "--filter", "fails", "--budget", "1s"];
     time(&data, &words).code(3).stdout(contains("fails: ValueError: never").and(contains("sort  ")));
 }
@@ -168,7 +178,7 @@ fn programs_of_go_test_are_run_in_turn(data: &TempDir) {
             int filtered = 0;
             for (int i = 1; i < count; i++) filtered |= !strcmp(words[i], "-test.bench=Sum");
             if (!filtered) { fputs("no filter\n", stderr); return 1; }
-            printf("goos: linux\nBenchmarkSum-2\t1000\t%d ns/op\nPASS\n", TIME + (mark[0] != 't'));
+            printf("goos: linux\nBenchmarkSum-2\t1000\t%d ns/op\nBenchmarkSum%d-2\t1000\t1 ns/op\nPASS\n", TIME + (mark[0] != 't'), TIME);
             return 0;
         }"#;
     let from = data.path().join("go.c");
@@ -178,8 +188,10 @@ fn programs_of_go_test_are_run_in_turn(data: &TempDir) {
     let words = [text(&old), text(&new), "--filter", "Sum", "--budget", "100ms", "--fail-on", "slower"];
     time(data, &words)
         .code(4)
-        .stdout(contains("BenchmarkSum-2  100 ns  150 ns"))
+        .stdout(contains("BenchmarkSum-2  100 ns  150 ns").and(contains("only the old build has BenchmarkSum100-2")))
         .stderr(contains("the gate failed: BenchmarkSum-2"));
+    let words = [text(&new), "--against", text(&old), "--layouts", "2"];
+    time(data, &words).code(2).stderr(contains("--layouts: programs of go test are compared only as cargo links them"));
     time(data, &[text(&old), text(&new), "--filter", "None"]).code(1).stderr(contains("no filter"));
     time(data, &[text(&old)]).code(2).stderr(contains("a program of go test times itself"));
 }

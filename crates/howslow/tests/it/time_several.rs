@@ -66,9 +66,9 @@ fn the_page_begins_with_which_takes_longer() {
     let reference = ["--reference", "sleep 0.4", "-c", "sleep 0.08"];
     let compared = page(&reference, "'sleep 0.08' is faster than 'sleep 0.4': it takes 0.");
     assert!(compared.contains("command: sleep 0.4 "), "{compared}");
-    let alone = time(&data, &[&["-c", "true a | wc -c > none"][..], &SHORT].concat()).code(0);
+    let alone = time(&data, &[&["-c", "true a | wc -c > none 2>&1"][..], &SHORT].concat()).code(0);
     alone.stdout(contains("times as long").not()).stderr(
-        "howslow: hint: there is no shell, so true gets '|' as an argument; with a shell: -- sh -c 'true a | wc -c > none'\n",
+        "howslow: hint: there is no shell, so true gets '|' as an argument; with a shell: -- sh -c 'true a | wc -c > none 2>&1'\n",
     );
     assert!(!data.path().join("none").exists());
 }

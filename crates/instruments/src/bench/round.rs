@@ -6,9 +6,10 @@
 //! its memory, runs and ends in the other order. What came to one side then comes to the other, and cancels in the mean.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use catalogue::bench::{BenchError, BenchProgram, spread};
+use analysis::lockstep::Block;
+use catalogue::bench::{BenchError, BenchProgram, spread, usable};
 use fastrand::Rng;
 use measure::QuietCore;
 use rustix::thread::{CpuSet, sched_getaffinity};
@@ -31,18 +32,16 @@ pub(super) struct RoundOrder {
 
 /// Iterations of a batch, whether the process was pinned, the blocks of both pairs, and what both sides allocate per iteration.
 /// Plain data, as it comes from another process.
-pub(super) type RoundTaken = (u64, bool, [Vec<TakenBlock>; 2], [Option<(f64, f64, f64)>; 2]);
-
-/// Base and other in ns per iteration, and whether all of it was undisturbed.
-type TakenBlock = (f64, f64, bool);
+pub(super) type RoundTaken = (u64, bool, [Vec<Block>; 2], [Option<[f64; 3]>; 2]);
 
 /// What is the same for both pairs of a round.
 struct Common {
     allowed: CpuSet,
+    usable: usize,
     /// How far the stack is moved in the process that starts first, and in the second.
     shifts: [usize; 2],
     times: Option<u64>,
-    allocations: [Option<(f64, f64, f64)>; 2],
+    allocations: [Option<[f64; 3]>; 2],
 }
 
 /// A batch of this many ns is long beside its request and answer (10 µs), and short beside what a neighbour lasts.
@@ -66,9 +65,10 @@ impl RoundOrder {
     fn run(&self, moments: &mut QuietCore) -> Result<RoundTaken, BenchError> {
         let mut random = Rng::with_seed(self.seed);
         let allowed = sched_getaffinity(None).unwrap_or_default();
+        let usable = usable();
         let pinned = self.all_cpus || moments.settle(&mut random);
         let shifts = [random.usize(..SHIFTS), random.usize(..SHIFTS)];
-        let mut common = Common { allowed, shifts, times: self.times, allocations: [None; 2] };
+        let mut common = Common { allowed, usable, shifts, times: self.times, allocations: [None; 2] };
         let order = if self.swapped { [1, 0] } else { [0, 1] };
         let start = moments.now();
         let first = self.pair(order, start + self.seconds / 2.0, &mut common, moments)?;
@@ -89,19 +89,22 @@ impl RoundOrder {
         until: f64,
         common: &mut Common,
         moments: &QuietCore,
-    ) -> Result<Vec<TakenBlock>, BenchError> {
+    ) -> Result<Vec<Block>, BenchError> {
         let began = moments.now();
         let patience = Duration::from_secs_f64(self.patience);
         // Locals are dropped in the reverse order.
-        let mut first = BenchProgram::start(&self.programs[order[0]], common.shifts[0], patience)?;
-        let mut second = BenchProgram::start(&self.programs[order[1]], common.shifts[1], patience)?;
+        let start = |which: usize| {
+            BenchProgram::start(&self.programs[order[which]], common.shifts[which], common.usable, patience)
+        };
+        let (mut first, mut second) = (start(0)?, start(1)?);
         for (side, program) in [(order[0], &mut first), (order[1], &mut second)] {
             let ready = program.prepare(&self.name)?;
             if ready.threads > 1 {
                 spread(program, &common.allowed);
             }
             if common.times.is_none() {
-                common.allocations[side] = counted(program)?;
+                let each = |(times, all): (u64, [u64; 3])| all.map(|count| count as f64 / times as f64);
+                common.allocations[side] = program.count()?.map(each);
             }
         }
         let mut both = [&mut first, &mut second];
@@ -118,8 +121,10 @@ impl RoundOrder {
         let set_up = moments.now() - began;
         let until = until.max(moments.now() + set_up);
         let blocks = blocks(&mut both, times, moments, until)?;
-        let swap =
-            |(one, other, quiet): TakenBlock| if order[0] == 0 { (one, other, quiet) } else { (other, one, quiet) };
+        let swap = |Block { base, other, quiet }: Block| match order {
+            [0, _] => Block { base, other, quiet },
+            _ => Block { base: other, other: base, quiet },
+        };
         Ok(blocks.into_iter().map(swap).collect())
     }
 }
@@ -130,7 +135,7 @@ fn blocks(
     times: u64,
     moments: &QuietCore,
     until: f64,
-) -> Result<Vec<TakenBlock>, BenchError> {
+) -> Result<Vec<Block>, BenchError> {
     let start = moments.now();
     let mut waited = 0.0;
     let mut blocks = Vec::new();
@@ -155,34 +160,31 @@ fn blocks(
             before = after;
             each[which] = ran.elapsed / times as f64;
         }
-        blocks.push((each[0], each[1], quiet));
+        blocks.push(Block { base: each[0], other: each[1], quiet });
     }
 }
 
-/// What an iteration allocates, after one that may do so only once.
-fn counted(side: &mut BenchProgram) -> Result<Option<(f64, f64, f64)>, BenchError> {
-    const COUNTED: u64 = 4;
-    let first = side.run(1)?;
-    let times = if first.elapsed > LONG { 1 } else { COUNTED };
-    let all = side.count(times)?;
-    let each = |count: u64| count as f64 / times as f64;
-    Ok(all.map(|all| (each(all.calls), each(all.bytes), each(all.kept))))
-}
-
-/// Iterations whose batch is long enough on both sides.
+/// Iterations whose batch is long enough on both sides, or takes long with what is not timed, such as making inputs.
 fn fitting_times(both: &mut [&mut BenchProgram; 2]) -> Result<u64, BenchError> {
     /// A batch of the empty loop has a million iterations.
     const MOST: u64 = 1 << 40;
     let mut times = 1;
     loop {
-        let took = both[0].run(times)?.elapsed;
-        // Twice, because the first may only have been cold.
-        let took = if took < LONG { took.min(both[1].run(times)?.elapsed) } else { took };
-        if took >= BATCH || times >= MOST {
+        let (mut took, mut whole) = (f64::INFINITY, f64::INFINITY);
+        for side in both.iter_mut() {
+            let start = Instant::now();
+            took = took.min(side.run(times)?.elapsed);
+            whole = whole.min(start.elapsed().as_nanos() as f64);
+            // Twice otherwise, because the first may only have been cold, or waited for a CPU.
+            if took >= LONG {
+                return Ok(times);
+            }
+        }
+        if took >= BATCH || whole >= LONG || times >= MOST {
             return Ok(times);
         }
         // Never far beyond, as the first batches are cold.
-        let factor = (BATCH * 1.2 / took.max(1.0)).clamp(1.5, 16.0);
+        let factor = (BATCH * 1.2 / took.max(1.0)).min(LONG / whole).clamp(1.5, 16.0);
         times = ((times as f64 * factor).ceil() as u64).min(MOST);
     }
 }

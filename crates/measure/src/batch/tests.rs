@@ -69,6 +69,19 @@ fn batches_keep_to_what_work_and_plan_allow() {
 }
 
 #[test]
+fn a_batch_grows_no_further_than_what_is_not_timed_allows() {
+    let watch = ScriptedWatch::default();
+    let script = Rc::clone(&watch.0);
+    let mut work = Loop::self_timed(move |times| {
+        script.borrow_mut().now += times as f64 * 1e6;
+        Ok(Took { elapsed: times as f64, usage: Usage::default() })
+    });
+    // An iteration of 1 ns has an input of 1 ms; a quarter of the round has room for 2.5 of them.
+    let harvest = sample(&mut work, &mut watch.clone(), &PLAN, 0.0).expect("a harvest");
+    assert_eq!((harvest.times, harvest.samples[0].ns), (4, 1.0));
+}
+
+#[test]
 fn the_reading_of_the_clock_is_subtracted_and_unrolled_work_divided() {
     let watch = ScriptedWatch::default();
     let plan = RoundPlan { count: Some(10), ..PLAN };

@@ -7,9 +7,10 @@ use super::shown::BenchShown;
 /// The badge of a comparison.
 pub fn bench_badge(shown: &BenchShown) -> String {
     const LABEL: &str = "benchmarks";
-    let (slower, faster, open) =
-        (shown.count(Verdict::Slower), shown.count(Verdict::Faster), shown.count(Verdict::Inconclusive));
+    let [slower, faster, open, unknown] =
+        [Verdict::Slower, Verdict::Faster, Verdict::Inconclusive, Verdict::Unknown].map(|verdict| shown.count(verdict));
     let (text, colour) = match (slower, faster, open) {
+        (0, 0, 0) if unknown > 0 => (format!("{unknown} not compared"), "#8a6d00"),
         (0, 0, 0) => ("same".into(), "#3a7d34"),
         (0, 0, open) => (format!("{open} inconclusive"), "#8a6d00"),
         (0, faster, _) => (format!("{faster} faster"), "#3a7d34"),
@@ -38,5 +39,7 @@ mod tests {
         assert!(bench_badge(&shown).contains(">1 inconclusive<"));
         shown.rows = vec![row("sum", 1.0, 0.001)];
         assert!(bench_badge(&shown).contains(">same<"));
+        shown.rows[0].compared = None;
+        assert!(bench_badge(&shown).contains(">1 not compared<"));
     }
 }

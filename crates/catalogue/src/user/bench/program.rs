@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -21,6 +21,8 @@ const VERSION: &str = "1";
 const PIPES: &str = "HOWSLOW_BENCH";
 /// A text whose length moves the program's stack, and if it likes its heap.
 const SHIFT: &str = "HOWSLOW_BENCH_SHIFT";
+/// How many CPUs benchmarks of several threads may use: the program itself starts on one.
+const CPUS: &str = "HOWSLOW_BENCH_CPUS";
 /// A program that does not greet for this long is none of ours. Interpreters take a second to start on a busy machine.
 const GREETING: Duration = Duration::from_secs(20);
 
@@ -78,14 +80,6 @@ pub struct Ran {
     pub processor: Option<f64>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Allocated {
-    pub calls: u64,
-    pub bytes: u64,
-    /// Bytes that are not given back.
-    pub kept: u64,
-}
-
 /// A running bench program. Dropping it ends it, with its process group.
 pub struct BenchProgram {
     shown: String,
@@ -99,9 +93,9 @@ pub struct BenchProgram {
 }
 
 impl BenchProgram {
-    /// Starts it and waits for its greeting. Its stack is moved by `shift` bytes. Fails if it is no bench program, or
-    /// one of another version.
-    pub fn start(program: &Path, shift: usize, patience: Duration) -> Result<BenchProgram, BenchError> {
+    /// Starts it and waits for its greeting. Its stack is moved by `shift` bytes. Benchmarks of several threads may use so many
+    /// `cpus`. Fails if it is no bench program, or one of another version.
+    pub fn start(program: &Path, shift: usize, cpus: usize, patience: Duration) -> Result<BenchProgram, BenchError> {
         let shown = program.display().to_string();
         let failed = |why: String| BenchError::Start { program: record::printable(&shown), why };
         let (requests, their_requests) = pipe_of(PipeReader::Theirs).map_err(|error| failed(error.to_string()))?;
@@ -113,6 +107,7 @@ impl BenchProgram {
             .stderr(Stdio::piped())
             .process_group(0)
             .env(PIPES, format!("{},{}", their_requests.as_raw_fd(), their_answers.as_raw_fd()))
+            .env(CPUS, cpus.to_string())
             .env(SHIFT, "x".repeat(shift));
         let mut child = command.spawn().map_err(|error| failed(error.to_string()))?;
         drop((their_requests, their_answers));
@@ -188,17 +183,19 @@ impl BenchProgram {
         }
     }
 
-    /// Counts what iterations of the prepared benchmark allocate; `None` if it does not count that. Fails if it fails
-    /// or hangs.
-    pub fn count(&mut self, times: u64) -> Result<Option<Allocated>, BenchError> {
+    /// Counts what iterations of the prepared benchmark allocate, after one that may do so only once. Returns their number, and in
+    /// all of them the calls of the allocator, the bytes, and the bytes that are not given back; `None` if it does not count that.
+    /// Fails if it fails or hangs.
+    pub fn count(&mut self) -> Result<Option<(u64, [u64; 3])>, BenchError> {
+        const COUNTED: u64 = 8;
+        /// Of an iteration that takes longer, with its inputs, one is counted.
+        const LONG: Duration = Duration::from_millis(20);
+        let start = Instant::now();
+        self.run(1)?;
+        let times = if start.elapsed() > LONG { 1 } else { COUNTED };
         let line = self.answer(&format!("count {times}"), "counted")?;
-        let number = |key: &str| value(&line, key);
-        let calls: Option<u64> = number("allocations");
-        Ok(calls.map(|calls| Allocated {
-            calls,
-            bytes: number("allocated").unwrap_or(0),
-            kept: number("kept").unwrap_or(0),
-        }))
+        let [calls, bytes, kept] = ["allocations", "allocated", "kept"].map(|key| value(&line, key));
+        Ok(calls.map(|calls| (times, [calls, bytes.unwrap_or(0), kept.unwrap_or(0)])))
     }
 
     /// The rest of an answer that begins with this word.

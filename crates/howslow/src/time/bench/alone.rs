@@ -9,7 +9,7 @@ use record::units::{grouped, rate};
 use record::{Bytes, Cost, Estimate, Nanoseconds, Point, Skip, printable};
 
 use super::others::Harness;
-use super::selection::{PATIENCE, none, selected};
+use super::selection::{PATIENCE, none, selected, unknown};
 use crate::cli::TimeArgs;
 use crate::output::{self, Misuse, Outcome, print_note};
 use crate::session::{self, Wanted};
@@ -24,11 +24,14 @@ const LEAST: f64 = 4.0;
 const MOST: f64 = 300.0;
 
 pub(super) fn alone(program: &Path, args: &TimeArgs) -> anyhow::Result<Outcome> {
-    if let Some(harness) = Harness::of(program).filter(|harness| *harness != Harness::Own) {
-        let name = harness.name();
-        return Err(
-            Misuse(format!("a program of {name} times itself; give an old and a new one to compare them")).into()
-        );
+    match Harness::of(program).ok_or_else(|| unknown(program))? {
+        Harness::Own => {}
+        harness => {
+            let name = harness.name();
+            return Err(
+                Misuse(format!("a program of {name} times itself; give an old and a new one to compare them")).into()
+            );
+        }
     }
     let patience = args.patience.unwrap_or(PATIENCE);
     let listed = instruments::bench::listed(program, patience).map_err(Misuse)?;

@@ -1,7 +1,7 @@
 //! What was taken of two builds, judged: rows of the page, the gate, the files of `--markdown` and `--badge`.
 
 use analysis::lockstep::{Judging, compare_mirrored};
-use instruments::bench::{AllocatedEach, RacedBenchmark};
+use instruments::bench::RacedBenchmark;
 use record::printable;
 use report::document::BenchDocument;
 use report::{BenchRow, BenchShown, NullRuns};
@@ -21,14 +21,13 @@ pub(super) fn row(raced: &RacedBenchmark) -> BenchRow {
     if blocks > 0 && quiet < FEW {
         notes.push(format!("{:.0} % of its blocks were undisturbed, so all of them count", 100.0 * quiet));
     }
-    let each = |all: AllocatedEach| [all.calls, all.bytes, all.kept];
     BenchRow {
         name: raced.name.clone(),
         times: raced.medians(),
         compared: compared.filter(|_| raced.failure.is_none()),
         rounds: raced.rounds.len(),
         quiet,
-        allocations: raced.allocations.map(|all| all.map(each)),
+        allocations: raced.allocations,
         notes,
     }
 }

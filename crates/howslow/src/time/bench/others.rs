@@ -15,7 +15,7 @@ use measure::{Progress, QuietCore, Signals};
 use record::printable;
 use system::guard::apart_until;
 
-use super::selection::PATIENCE;
+use super::selection::{PATIENCE, only_one_has};
 use crate::cli::TimeArgs;
 use crate::output::Misuse;
 use crate::scratch;
@@ -25,15 +25,15 @@ pub(super) use harness::Harness;
 /// Fewer blocks say nothing, whatever the budget.
 const LEAST_BLOCKS: usize = 4;
 
-/// Runs both in the order A B B A until `total_s` seconds are over.
-/// Fails if a run of either fails, or if both have no benchmark in common.
+/// Runs both in the order A B B A until `total_s` seconds are over. Returns notes of what only one of them has as well.
+/// Fails if a run of either fails.
 pub(super) fn alternate(
     harness: Harness,
     programs: [&PathBuf; 2],
     args: &TimeArgs,
     total_s: f64,
     on_progress: &mut dyn FnMut(&Progress),
-) -> anyhow::Result<Race> {
+) -> anyhow::Result<(Race, Vec<String>)> {
     let signals = Signals::watch();
     let mut moments = QuietCore::learn(args.measure.cpu, None)?;
     let mut random = fastrand::Rng::with_seed(args.measure.seed.unwrap_or_else(|| fastrand::u64(..)));
@@ -85,7 +85,9 @@ pub(super) fn alternate(
         let left = Duration::from_secs_f64((total_s - start.elapsed().as_secs_f64()).max(0.0));
         on_progress(&Progress { item: harness.name().into(), done, total: done.max(LEAST_BLOCKS as u32), left });
     }
-    Ok(Race { benchmarks: raced(&blocks), interrupted, pinned })
+    let names = |legs: &BTreeMap<String, f64>| legs.keys().cloned().collect::<Vec<String>>();
+    let notes = blocks.first().map(|[old, new, ..]| only_one_has(&names(old), &names(new))).unwrap_or_default();
+    Ok((Race { benchmarks: raced(&blocks), interrupted, pinned }, notes))
 }
 
 /// The blocks of every benchmark that all runs have.

@@ -24,3 +24,19 @@ pub(super) fn none(program: &Path) -> Misuse {
     let shown = printable(&program.display().to_string());
     Misuse(format!("no benchmark of {shown} is selected; its option --list shows what it has"))
 }
+
+pub(super) fn unknown(program: &Path) -> Misuse {
+    let shown = printable(&program.display().to_string());
+    Misuse(format!(
+        "{shown} is no bench program that howslow knows: of howslow-bench, criterion, divan, Google Benchmark or go test -c"
+    ))
+}
+
+/// The benchmarks that only one of two builds has, as a note for each build.
+pub(super) fn only_one_has(old: &[String], new: &[String]) -> Vec<String> {
+    let note = |(one, other, which): (&[String], &[String], &str)| {
+        let only: Vec<&str> = one.iter().filter(|name| !other.contains(name)).map(String::as_str).collect();
+        (!only.is_empty()).then(|| format!("only the {which} build has {}", only.join(", ")))
+    };
+    [(old, new, "old"), (new, old, "new")].into_iter().filter_map(note).collect()
+}

@@ -11,7 +11,7 @@ use store::{Calibration, Store};
 use super::build::{Linked, OldBuild};
 use super::judged;
 use super::others::{Harness, alternate};
-use super::selection::{PATIENCE, none, selected};
+use super::selection::{PATIENCE, none, only_one_has, selected, unknown};
 use crate::cli::{MeasureArgs, TimeArgs};
 use crate::cpu;
 use crate::kin::machine_name;
@@ -42,10 +42,17 @@ pub(super) fn versus(old: &Path, new: &Path, args: &TimeArgs) -> anyhow::Result<
 /// Builds the old one first, if it is not a program.
 pub(super) fn against(old: &str, new: &Path, args: &TimeArgs) -> anyhow::Result<Outcome> {
     check(args)?;
+    let layouts = args.bench.layouts.filter(|layouts| *layouts > 0);
+    if let (Some(_), Some(harness)) = (layouts, Harness::of(new).filter(|harness| *harness != Harness::Own)) {
+        let name = harness.name();
+        return Err(
+            Misuse(format!("--layouts: programs of {name} are compared only as cargo links them; omit it")).into()
+        );
+    }
     let built = OldBuild::of(old, new, &args.bench.cargo)?;
     let shown = [printable(old), "this build".into()];
     let mut sides = Sides { programs: [vec![built.program.clone()], vec![new.into()]], shown };
-    if let Some(layouts) = args.bench.layouts.filter(|layouts| *layouts > 0) {
+    if let Some(layouts) = layouts {
         match built.linked(layouts) {
             Ok(Linked { old, new }) => {
                 sides.programs[0].extend(old);
@@ -56,7 +63,9 @@ pub(super) fn against(old: &str, new: &Path, args: &TimeArgs) -> anyhow::Result<
     }
     let mut compared = Compared::of(&sides, args)?;
     compared.race(&sides, args)?;
-    if args.bench.layouts.is_none() && built.has_sources() && compared.has_changed() {
+    // Those of other harnesses are run whole, as one round: other links would be a second one, of something else.
+    let may_link = args.bench.layouts.is_none() && compared.harness == Harness::Own && built.has_sources();
+    if may_link && compared.has_changed() {
         compared.in_other_layouts(&built, args)?;
     }
     compared.finish(&sides, args)
@@ -136,17 +145,10 @@ impl Compared {
             if new.is_empty() && old.is_empty() {
                 return Err(none(&programs[1]).into());
             }
-            for (one, other, which) in [(&old, &new, "old"), (&new, &old, "new")] {
-                let only: Vec<&str> = one.iter().filter(|name| !other.contains(name)).map(String::as_str).collect();
-                if !only.is_empty() {
-                    compared.notes.push(format!("only the {which} build has {}", only.join(", ")));
-                }
-            }
+            compared.notes = only_one_has(&old, &new);
             compared.names = new.into_iter().filter(|name| old.contains(name)).collect();
             if compared.names.is_empty() {
-                return Err(
-                    Misuse(format!("the builds have no benchmark in common: {}", compared.notes.join("; "))).into()
-                );
+                return Err(nothing_in_common(&compared.notes).into());
             }
         }
         Ok(compared)
@@ -168,12 +170,19 @@ impl Compared {
         names: &[String],
         args: &TimeArgs,
     ) -> anyhow::Result<Vec<RacedBenchmark>> {
-        let total_s = args.measure.budget.map_or(ALL_OF_OTHERS, |budget| budget / comparisons(args));
-        let race = output::watched(|show| match self.harness {
-            Harness::Own => Ok(race(&plan([old, new], names, args), show)?),
+        let budget_s = args.measure.budget.map(|budget| budget / comparisons(args));
+        // Where only some are run again, each has the time that it had.
+        let each_s = budget_s.map_or(EACH, |budget| budget / self.names.len().max(1) as f64);
+        let total_s = budget_s.unwrap_or(ALL_OF_OTHERS);
+        let (race, notes) = output::watched(|show| match self.harness {
+            Harness::Own => Ok((race(&plan([old, new], names, each_s, args), show)?, Vec::new())),
             harness => alternate(harness, [&old[0], &new[0]], args, total_s, show),
         })?;
         let Race { benchmarks, interrupted, pinned } = race;
+        if benchmarks.is_empty() && interrupted.is_none() {
+            return Err(nothing_in_common(&notes).into());
+        }
+        self.notes.extend(notes);
         self.interrupted = self.interrupted.or(interrupted);
         let note = "this process may not be pinned to a CPU, so both builds ran wherever the kernel put them";
         if !pinned && !self.notes.iter().any(|known| known == note) {
@@ -222,10 +231,7 @@ impl Compared {
         if self.rows.iter().all(|row| row.compared.is_none()) {
             let why: Vec<&str> = self.rows.iter().flat_map(|row| &row.notes).map(String::as_str).collect();
             if self.interrupted.is_none() {
-                anyhow::bail!(
-                    "nothing could be compared: {}",
-                    if why.is_empty() { "no benchmark ran" } else { why[0] }
-                );
+                anyhow::bail!("nothing could be compared: {}", why.first().unwrap_or(&"no benchmark ran"));
             }
         }
         let null = self.null.as_deref().map(judged::nulls);
@@ -238,11 +244,8 @@ impl Compared {
     }
 }
 
-fn unknown(program: &Path) -> Misuse {
-    let shown = printable(&program.display().to_string());
-    Misuse(format!(
-        "{shown} is no bench program that howslow knows: of howslow-bench, criterion, divan, Google Benchmark or go test -c"
-    ))
+fn nothing_in_common(notes: &[String]) -> Misuse {
+    Misuse(format!("the builds have no benchmark in common: {}", notes.join("; ")))
 }
 
 /// How many comparisons share the budget.
@@ -250,10 +253,9 @@ fn comparisons(args: &TimeArgs) -> f64 {
     if args.bench.null { 2.0 } else { 1.0 }
 }
 
-fn plan([old, new]: [&[PathBuf]; 2], names: &[String], args: &TimeArgs) -> RacePlan {
+fn plan([old, new]: [&[PathBuf]; 2], names: &[String], each_s: f64, args: &TimeArgs) -> RacePlan {
     let machine = system::machine::describe();
     let calibration = Store::of_user().ok().as_ref().map(Calibration::load).unwrap_or_default();
-    let each_s = args.measure.budget.map_or(EACH, |budget| budget / names.len().max(1) as f64 / comparisons(args));
     RacePlan {
         sides: [old.to_vec(), new.to_vec()],
         names: names.to_vec(),
