@@ -171,4 +171,7 @@ fn runs_alternate_and_each_is_in_hyperfines_json() {
     let counts: Vec<usize> = results.iter().map(|one| one["times"].as_array().map_or(0, Vec::len)).collect();
     assert_eq!(counts, [timed.len() / 2; 2], "each run has its time");
     assert_eq!((&results[0]["parameters"]["n"], &results[0]["exit_codes"][0]), (&"1".into(), &0.into()));
+    time(&data, &["--input", "text", "--prepare", "rm -f text", "-c", "cat"])
+        .code(1)
+        .stderr(contains("cat: --input text: No such file or directory"));
 }
