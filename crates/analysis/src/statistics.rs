@@ -100,8 +100,22 @@ pub fn weighted_quantile(values: &[(f64, f64)], share: f64) -> Option<f64> {
 /// (Hoefler and Belli, SC'15, rule 8 use the same ranks). With fewer than six values it is the whole range, which
 /// covers less.
 pub fn median_ranks(n: usize) -> (usize, usize) {
-    let whole = (0, n.saturating_sub(1));
-    crate::tails::ranks(n as u64, 0.5).map_or(whole, |(low, high)| (low as usize - 1, high as usize - 1))
+    let (mut low, mut above) = (0, n.div_ceil(2).max(1));
+    // The coverage falls as the ranks approach each other, so halving finds the last pair that is enough.
+    while above - low > 1 {
+        let middle = low + (above - low) / 2;
+        if coverage(n, middle) >= 0.95 {
+            low = middle;
+        } else {
+            above = middle;
+        }
+    }
+    (low, n.saturating_sub(1 + low))
+}
+
+/// The probability that the median lies between the order statistics of zero-based rank `low` and `n - 1 - low`.
+pub fn coverage(n: usize, low: usize) -> f64 {
+    1.0 - 2.0 * binomial_tail(n - low, n, 0.5)
 }
 
 /// The probability of at least this many successes in so many tries, each with this probability between 0 and 1.
@@ -255,6 +269,7 @@ mod tests {
             let (low, high) = median_ranks(n);
             assert_eq!((low + 1, high + 1), ranks, "n = {n}");
         }
+        assert!((coverage(6, 0) - 0.96875).abs() < 1e-12);
         // Beyond what a power of a half can represent. The normal approximation gives n / 2 -+ 0.98 sqrt(n).
         for n in [1_074_usize, 1_511, 100_000] {
             let (low, high) = median_ranks(n);
