@@ -31,10 +31,9 @@ pub fn subtract<'a>(cost: &mut Cost, find: impl Fn(&record::Term) -> Option<&'a 
         others.quiet.0 += term.times * baseline.net_ns.quiet.0;
         others.typical.0 += term.times * baseline.net_ns.typical.0;
     }
-    let (reach, mut levels) = (weighted_sum(&parts), std::mem::take(&mut cost.levels));
     // The terms may be quoted by other figures than the cost.
     let value = cost.gross_ns.get(cost.headline).0 - others.get(cost.headline).0;
-    let net = Interval { value, low: value - (reach.value - reach.low), high: value + (reach.high - reach.value) };
+    let (net, mut levels) = (weighted_sum(&parts).moved_to(value), std::mem::take(&mut cost.levels));
     cost.net_ns = Figures {
         best: Nanoseconds(cost.gross_ns.best.0 - others.best.0),
         quiet: Nanoseconds(cost.gross_ns.quiet.0 - others.quiet.0),

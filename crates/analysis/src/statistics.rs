@@ -179,6 +179,12 @@ impl Interval {
         self.low <= 0.0 && self.high >= 0.0
     }
 
+    /// As far to either side of this value.
+    #[must_use]
+    pub fn moved_to(&self, value: f64) -> Interval {
+        Interval { value, low: value - (self.value - self.low), high: value + (self.high - self.value) }
+    }
+
     /// Half the interval.
     pub fn half(&self) -> f64 {
         (self.high - self.low) / 2.0

@@ -22,14 +22,12 @@ fn net_typical(run: &Run, cost: &Cost, depth: u32) -> Interval {
     if cost.headline != Estimate::Quiet || cost.rounds.is_empty() {
         return net(cost);
     }
-    let value = cost.net_ns.typical.0;
     let mut parts = vec![(1.0, gross_typical(cost))];
     for term in cost.terms.iter().filter(|_| depth < DEEPEST) {
         let found = run.costs.iter().find(|other| other.operation == term.operation && other.at == term.at);
         parts.extend(found.map(|baseline| (-term.times, net_typical(run, baseline, depth + 1))));
     }
-    let reach = sum(&parts);
-    Interval { value, low: value - (reach.value - reach.low), high: value + (reach.high - reach.value) }
+    sum(&parts).moved_to(cost.net_ns.typical.0)
 }
 
 /// The typical figure as timed.

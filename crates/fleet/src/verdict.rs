@@ -53,8 +53,8 @@ pub(crate) struct Facts<'a> {
 /// What earlier looks saw.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mark {
-    unseen: u32,
-    unseen_since: Option<Instant>,
+    /// How many looks in a row have not seen its job, and when the first was.
+    unseen: Option<(u32, Instant)>,
     refused: u32,
     ended: Option<Instant>,
 }
@@ -115,7 +115,7 @@ pub(crate) fn decide(facts: &Facts, mark: &mut Mark) -> Verdict {
             cancel: true,
         },
         Some(Sight::Running(_)) => {
-            (mark.unseen, mark.refused, mark.unseen_since) = (0, 0, None);
+            (mark.unseen, mark.refused) = (None, 0);
             Verdict::Still(Stage::Running, String::new())
         }
         Some(Sight::Ended(end, detail)) => ended(facts, mark, *end, detail),
@@ -130,9 +130,9 @@ fn with_complaint(reason: &str, facts: &Facts) -> String {
 }
 
 fn unseen(facts: &Facts, mark: &mut Mark) -> Verdict {
-    mark.unseen += 1;
-    let since = mark.unseen_since.get_or_insert_with(Instant::now).elapsed();
-    if mark.unseen < LOOKS || since < facts.patience / 6 {
+    let (looks, since) = mark.unseen.get_or_insert_with(|| (0, Instant::now()));
+    *looks += 1;
+    if *looks < LOOKS || since.elapsed() < facts.patience / 6 {
         return Verdict::Still(if facts.has_job { Stage::Waiting } else { Stage::Submitting }, String::new());
     }
     let began = if facts.left.started { "it began, and left no result" } else { "it left nothing" };
@@ -143,7 +143,7 @@ fn unseen(facts: &Facts, mark: &mut Mark) -> Verdict {
 }
 
 fn waiting(facts: &Facts, mark: &mut Mark, reason: &str) -> Verdict {
-    (mark.unseen, mark.unseen_since) = (0, None);
+    mark.unseen = None;
     let why = match facts.refusing {
         Some(refusing) => refusing.to_owned(),
         None if NEVER.iter().any(|never| reason.contains(never)) => format!("its job would wait without end: {reason}"),

@@ -190,8 +190,9 @@ fn group(
     let documents: Vec<_> = [before, place].iter().filter_map(|place| store.read(&runs[*place]).ok()).collect();
     let facts = if let [base, other] = &documents[..] {
         let conditions = Conditions::between(base, other);
-        let allowed =
-            |name: &str| other.costs.iter().find(|cost| cost.name() == name).is_none_or(|cost| conditions.allow(cost));
+        let allowed = |name: &str| {
+            other.costs.iter().find(|cost| cost.name() == name).is_none_or(|cost| conditions.allow(&[cost]))
+        };
         costs.retain(|(changed, _)| allowed(&changed.cost));
         differences(&documents)
     } else {

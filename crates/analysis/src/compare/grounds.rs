@@ -51,7 +51,7 @@ impl Grounds {
         if measured().any(|cost| cost.rounds.iter().filter(|round| !round.ns.is_empty()).count() < LEAST_ROUNDS) {
             return Grounds::SingleRound;
         }
-        if ![one.1, two.1].into_iter().all(|cost| conditions.allow(cost)) {
+        if !conditions.allow(&[one.1, two.1]) {
             return Grounds::OtherLoad;
         }
         let fewest = measured().map(rounds_behind).min().unwrap_or(LAYOUTS_KNOWN) * longer as usize;

@@ -58,7 +58,7 @@ fn open<'a>(row: &ComparisonRow<'a>, column: usize, runs: [&Run; 2], joint: &Joi
     let share = row.base.rounds.len() as f64 / rounds.max(1) as f64;
     let times = match &against.ratio {
         // No length of the runs makes their loads alike.
-        RatioToBase::Times(ratio) if [row.base, *other].into_iter().all(|cost| joint.conditions.allow(cost)) => {
+        RatioToBase::Times(ratio) if joint.conditions.allow(&[row.base, other]) => {
             // Longer runs make conditions no more alike.
             let drift = joint.conditions.reach([row.base, other], row.unit);
             needed(*ratio, [(runs[0], row.base), (runs[1], other)], (joint, drift))

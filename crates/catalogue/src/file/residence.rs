@@ -123,14 +123,19 @@ pub fn can_be_cold(file: impl AsFd) -> Result<(), FileError> {
 /// The number by which `statfs` identifies overlayfs, whose files are kept where its upper layer is.
 const LAYERED: u32 = 0x794c_7630;
 
-/// Skips if nothing of this scratch file, open for reading and writing, is ever written to a device. A layered file system does not
-/// report what is below it: there the file, or a byte if it is empty, is evicted, and what stays is all there is.
+/// Skips if nothing of this scratch file, open for reading and writing, is ever written to a device.
 pub(crate) fn on_a_device(file: &OwnedFd) -> Result<(), operation::Failure> {
-    let is_layered = rustix::fs::fstatfs(file).is_ok_and(|system| system.f_type as u32 == LAYERED);
-    if lives_in_memory(file) || is_layered && stays_in_memory(file)? {
-        return Err(operation::Failure::skip("the scratch folder is in memory", "set TMPDIR to a folder on a disk"));
+    if is_on_a_device(file)? {
+        return Ok(());
     }
-    Ok(())
+    Err(operation::Failure::skip("the scratch folder is in memory", "set TMPDIR to a folder on a disk"))
+}
+
+/// False if nothing of this scratch file, open for reading and writing, is ever written to a device. A layered file system does not
+/// report what is below it: there the file, or a byte if it is empty, is evicted, and what stays is all there is.
+pub(crate) fn is_on_a_device(file: &OwnedFd) -> Result<bool, operation::Failure> {
+    let is_layered = rustix::fs::fstatfs(file).is_ok_and(|system| system.f_type as u32 == LAYERED);
+    Ok(!(lives_in_memory(file) || is_layered && stays_in_memory(file)?))
 }
 
 fn stays_in_memory(file: &OwnedFd) -> Result<bool, operation::Failure> {
@@ -202,10 +207,15 @@ pub fn is_past_memory(
             return Ok(());
         }
     }
-    Err(operation::Failure::skip(
-        "direct reads of this file system go through the page cache",
+    Err(through_the_page_cache("reads"))
+}
+
+/// The skip for direct `reads` or `writes` that a file system accepts and takes through the page cache nevertheless.
+pub(crate) fn through_the_page_cache(what: &str) -> operation::Failure {
+    operation::Failure::skip(
+        format!("direct {what} of this file system go through the page cache"),
         "set TMPDIR to a folder of ext4 or XFS",
-    ))
+    )
 }
 
 /// How much of the file, open for reading, is in memory. Fails if the kernel does not report it, or not this user.

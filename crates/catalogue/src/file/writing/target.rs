@@ -57,7 +57,7 @@ impl WrittenFile {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
         let file = rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR)?;
         let policy = policy_of(setting.word("sync")?)?;
-        if policy.waits() && residence::on_a_device(&file).is_err() {
+        if policy.waits() && !residence::is_on_a_device(&file)? {
             return Err(in_memory("nothing is written when a file is synced"));
         }
         let target = WrittenFile { file, path, plan, is_new: setting.point().word("over") != Some("old"), policy };
@@ -85,7 +85,7 @@ impl WrittenFile {
 
     /// The file as a writer opens it, with additional flags. Skips if its file system does not support such writes.
     pub fn open_with(&self, flags: OFlags) -> Result<OwnedFd, Failure> {
-        if flags.contains(OFlags::DIRECT) && residence::on_a_device(&self.file).is_err() {
+        if flags.contains(OFlags::DIRECT) && !residence::is_on_a_device(&self.file)? {
             return Err(in_memory("no write goes past memory"));
         }
         let dsync = if matches!(self.policy, Policy::EachCall) { OFlags::DSYNC } else { OFlags::empty() };
@@ -129,11 +129,10 @@ impl WrittenFile {
     /// Skips if writes that were to go past memory have left pages there: some file systems accept O_DIRECT and write through the page
     /// cache nevertheless.
     pub fn is_past_memory(&self) -> Result<(), Failure> {
-        if residence::resident(&self.file)?.resident == 0 {
-            return Ok(());
+        match residence::resident(&self.file)?.resident {
+            0 => Ok(()),
+            _ => Err(residence::through_the_page_cache("writes")),
         }
-        let reason = "direct writes of this file system go through the page cache";
-        Err(Failure::skip(reason, "set TMPDIR to a folder of ext4 or XFS"))
     }
 
     /// The last part of a pass: what the point requires of the device.

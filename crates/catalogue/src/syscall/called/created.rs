@@ -47,8 +47,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             filling(setting, move |file| exactly(size, write(file, &block)?))
         }),
     ON_NEW_FILES
-        .named("called.copy", "copy a file that is in memory to a new one by one call, without waiting for the device; file systems that share \
-            blocks copy none")
+        .named(
+            "called.copy",
+            "copy a file that is in memory to a new one by one call, without waiting for the device; file systems \
+                that share blocks copy none",
+        )
         .calls(&["copy_file_range"])
         .axes(&[FILLED])
         .moves(|point| point.number("size").unwrap_or(0))
