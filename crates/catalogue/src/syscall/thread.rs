@@ -57,19 +57,22 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         let partner = setting.repeating_partner(setting.cpu(), move || wait(&waiting[0], 0))?;
         let place = |word: &AtomicU32| Waiter { value: 0, address: word.as_ptr() as u64, flags: SHARED_U32, zero: 0 };
         let (there, back) = ([place(&words[0]), place(&words[1])], [place(&words[1]), place(&words[0])]);
-        // There is nothing to move until the partner waits.
-        // SAFETY: the waiters refer to words that the loop keeps.
-        while unsafe { invoke!(futex_requeue, &there, 0, 0, 1) }? == 0 {
-            call::sched_yield()?;
-        }
-        // SAFETY: the waiters refer to words that the loop keeps.
-        exactly(1, unsafe { invoke!(futex_requeue, &back, 0, 0, 1) }?)?;
+        let there_and_back = move || {
+            // There is nothing to move until the partner waits, and nothing to move back if it was woken for another reason
+            // meanwhile: the kernel then queues it at its first word again.
+            // SAFETY: the waiters refer to words that the loop keeps.
+            while unsafe { invoke!(futex_requeue, &there, 0, 0, 1) }? == 0
+                // SAFETY: the same.
+                || unsafe { invoke!(futex_requeue, &back, 0, 0, 1) }? == 0
+            {
+                call::sched_yield()?;
+            }
+            Ok(())
+        };
+        there_and_back()?;
         Ok(repeat(move || {
             let _alive = (&partner, &words);
-            // SAFETY: the waiters refer to words that the loop keeps.
-            exactly(1, unsafe { invoke!(futex_requeue, &there, 0, 0, 1) }?)?;
-            // SAFETY: the waiters refer to words that the loop keeps.
-            exactly(1, unsafe { invoke!(futex_requeue, &back, 0, 0, 1) }?)
+            there_and_back()
         })
         .unrolled(2))
     }),
