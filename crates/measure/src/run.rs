@@ -1,5 +1,7 @@
 //! Measures a plan: the survey, the search for quiet moments, the stop rule, the budget; and makes the run of it.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 use std::time::Instant;
 
@@ -108,8 +110,20 @@ fn finished(plan: Plan<'_>, began: Timestamp, mut costs: Vec<Cost>, skipped: Vec
 
 /// A fingerprint of a program's file: its length and CRC-32; empty if the file cannot be read.
 fn fingerprint(program: &Path) -> String {
-    std::fs::read(program)
-        .map_or_else(|_| String::new(), |bytes| format!("{:08x}{:08x}", bytes.len() as u32, crc32fast::hash(&bytes)))
+    let read = || -> io::Result<String> {
+        let (mut file, mut buffer, mut length, mut sum) =
+            (File::open(program)?, [0; 64 << 10], 0, crc32fast::Hasher::new());
+        loop {
+            match file.read(&mut buffer)? {
+                0 => return Ok(format!("{length:08x}{:08x}", sum.finalize())),
+                count => {
+                    sum.update(&buffer[..count]);
+                    length += count as u32;
+                }
+            }
+        }
+    };
+    read().unwrap_or_default()
 }
 
 /// The id of a run: its start time and four random letters.

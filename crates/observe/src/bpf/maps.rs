@@ -88,35 +88,33 @@ impl Maps {
             next: 1,
             offered: 0,
         };
-        maps.add(first)?;
+        let others = (records + cpus).div_ceil(layout::CHUNK).saturating_sub(1);
+        let others = (0..others).map(|_| array(layout::RECORD, layout::CHUNK)).collect::<io::Result<Vec<Map>>>()?;
+        maps.add(std::iter::once(first).chain(others).collect())?;
         maps.set_window(1)?;
-        while maps.chunks.len() * layout::CHUNK < records + cpus {
-            maps.grow()?;
-        }
         Ok(maps)
     }
 
-    /// One more array of records.
-    fn grow(&mut self) -> io::Result<()> {
-        self.add(Map::new(MapKind::Array, 4, layout::RECORD, layout::CHUNK)?)
-    }
-
-    /// Offers the records of an array.
-    fn add(&mut self, chunk: Map) -> io::Result<()> {
-        let place = self.chunks.len();
-        self.records.set(&(place as u32).to_ne_bytes(), &chunk.descriptor().to_ne_bytes())?;
-        self.chunks.push(chunk);
-        (place * layout::CHUNK..(place + 1) * layout::CHUNK).try_for_each(|slot| self.recycle(slot as u32))
+    /// Offers the records of these arrays.
+    fn add(&mut self, arrays: Vec<Map>) -> io::Result<()> {
+        let first = self.chunks.len();
+        let descriptors: Vec<u8> = arrays.iter().flat_map(|array| array.descriptor().to_ne_bytes()).collect();
+        self.records.set_from(first as u32, &descriptors)?;
+        self.chunks.extend(arrays);
+        (first * layout::CHUNK..self.chunks.len() * layout::CHUNK).try_for_each(|slot| self.recycle(slot as u32))
     }
 
     /// Adds records until this many are free, or there are as many as can be: by their numbers, or where the kernel refuses memory or
     /// descriptors. Tasks without one share.
     pub(crate) fn replenish(&mut self, wanted: u64) {
-        let taken = |maps: &Maps| maps.noted(layout::lost::GIVEN) - maps.noted(layout::lost::RECORDS);
-        while self.offered.saturating_sub(taken(self)) < wanted && self.chunks.len() < TASKS / layout::CHUNK {
-            if self.grow().is_err() {
-                break;
-            }
+        let taken = self.noted(layout::lost::GIVEN) - self.noted(layout::lost::RECORDS);
+        let missing = wanted.saturating_sub(self.offered.saturating_sub(taken)).div_ceil(layout::CHUNK as u64);
+        let possible = TASKS / layout::CHUNK - self.chunks.len();
+        let array = || Map::new(MapKind::Array, 4, layout::RECORD, layout::CHUNK);
+        let arrays: Vec<Map> = (0..possible.min(missing as usize)).map_while(|_| array().ok()).collect();
+        if !arrays.is_empty() {
+            // Without them, tasks share.
+            let _ = self.add(arrays);
         }
     }
 

@@ -17,6 +17,7 @@ pub(super) mod command {
     pub(crate) const INFORMATION: i32 = 15;
     pub(super) const RAW_TRACEPOINT_OPEN: i32 = 17;
     pub(super) const MAP_TAKE: i32 = 21;
+    pub(super) const MAP_UPDATE_BATCH: i32 = 26;
     pub(crate) const LINK_BY_ID: i32 = 30;
     pub(crate) const NEXT_LINK_ID: i32 = 31;
     pub(super) const ENABLE_STATISTICS: i32 = 32;
@@ -77,6 +78,18 @@ struct Element {
     unused: u32,
     key: u64,
     value: u64,
+    flags: u64,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct Batch {
+    cursors: [u64; 2],
+    keys: u64,
+    values: u64,
+    count: u32,
+    map: u32,
+    element_flags: u64,
     flags: u64,
 }
 
@@ -198,6 +211,25 @@ impl Map {
         let mut value = value.to_vec();
         let key = (self.key > 0).then_some(key);
         bpf(command::MAP_UPDATE, &mut self.element(key, Some(&mut value))).map(|_| ())
+    }
+
+    /// Sets the values of an array from this place on. In an array of arrays each call waits until no program uses the values before
+    /// (some 10 ms), so that all are set by one call where the kernel can (Linux 5.16).
+    pub(crate) fn set_from(&self, first: u32, values: &[u8]) -> io::Result<()> {
+        let values: Vec<&[u8]> = values.chunks_exact(self.value).collect();
+        let keys = (first..).take(values.len()).map(u32::to_ne_bytes);
+        let (mut all_keys, mut all_values) = (keys.clone().collect::<Vec<_>>().concat(), values.concat());
+        let mut batch = Batch {
+            keys: all_keys.as_mut_ptr().expose_provenance() as u64,
+            values: all_values.as_mut_ptr().expose_provenance() as u64,
+            count: values.len() as u32,
+            map: self.descriptor.as_raw_fd() as u32,
+            ..Batch::default()
+        };
+        if bpf(command::MAP_UPDATE_BATCH, &mut batch).is_ok() {
+            return Ok(());
+        }
+        keys.zip(values).try_for_each(|(key, value)| self.set(&key, value))
     }
 
     /// Removes a key. Fails if it is not there.

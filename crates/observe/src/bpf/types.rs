@@ -2,6 +2,8 @@
 //! Documentation/bpf/btf.rst). Without one, calls are not distinguished by what they are made on.
 
 use std::collections::HashMap;
+use std::ffi::CStr;
+use std::sync::OnceLock;
 
 /// Offsets in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +41,8 @@ pub(crate) struct Types {
 impl Types {
     /// Those of the running kernel.
     pub(crate) fn here() -> Option<Types> {
-        Types::of(&Described::read(&std::fs::read("/sys/kernel/btf/vmlinux").ok()?)?)
+        static HERE: OnceLock<Option<Types>> = OnceLock::new();
+        *HERE.get_or_init(|| Types::of(&Described::read(&std::fs::read("/sys/kernel/btf/vmlinux").ok()?)?))
     }
 
     fn of(known: &Described) -> Option<Types> {
@@ -51,7 +54,7 @@ impl Types {
             Some(first + ANONYMOUS * known.size("percpu_counter")? + count)
         };
         // Since Linux 6.2 the counts are those of `struct percpu_counter`. Before, they were numbers, and there were such counters too.
-        let anonymous = match known.named.contains_key("mm_rss_stat") {
+        let anonymous = match known.named.contains_key(&b"mm_rss_stat"[..]) {
             true => at("mm_struct", &["rss_stat", "count"]).map(|first| first + ANONYMOUS * size_of::<u64>() as i32),
             false => counters(),
         };
@@ -75,23 +78,38 @@ impl Types {
             kind: at("socket", &["type"])?,
             sock: at("socket", &["sk"])?,
             family: at("sock", &["__sk_common", "skc_family"])?,
-            at_return: known.named.get("btf_trace_sys_exit").map(|place| *place as u32),
+            at_return: known.named.get(&b"btf_trace_sys_exit"[..]).map(|place| *place as u32),
             anonymous,
         })
     }
 }
 
-/// Structures and unions, with their members, and tracepoints.
+/// A description: where each type begins, and which type has a name, of structures and tracepoints. All else is read when it is looked
+/// for: of some 100,000 types, a dozen are.
 struct Described<'a> {
-    types: Vec<Type<'a>>,
-    named: HashMap<&'a str, usize>,
+    bytes: &'a [u8],
+    names: usize,
+    types: Vec<usize>,
+    named: HashMap<&'a [u8], usize>,
 }
 
-struct Type<'a> {
+/// The words at the beginning of a type.
+struct Type {
+    at: usize,
+    name: u32,
+    info: u32,
     /// The size of a structure; another type for names and qualifiers.
     size_or_type: u32,
-    is_structure: bool,
-    members: Vec<(&'a str, usize, u32)>,
+}
+
+impl Type {
+    fn kind(&self) -> u32 {
+        self.info >> 24 & 0x1f
+    }
+
+    fn count(&self) -> usize {
+        (self.info & 0xffff) as usize
+    }
 }
 
 /// The kinds of types (include/uapi/linux/btf.h).
@@ -115,48 +133,54 @@ impl<'a> Described<'a> {
     /// Reads a description. `None` if it is none, or of another order of bytes.
     fn read(bytes: &'a [u8]) -> Option<Described<'a>> {
         const MAGIC: u32 = 0xeb9f;
-        let word = |at: usize| Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
-        if word(0)? & 0xffff != MAGIC {
+        let mut known = Described { bytes, names: 0, types: vec![0], named: HashMap::new() };
+        if known.word(0)? & 0xffff != MAGIC {
             return None;
         }
-        let head = word(4)? as usize;
-        let (first, length, names) = (head + word(8)? as usize, word(12)? as usize, head + word(16)? as usize);
-        let name = |at: u32| {
-            let text = bytes.get(names + at as usize..)?;
-            std::str::from_utf8(text.split(|byte| *byte == 0).next()?).ok()
-        };
-        // The type 0 is `void`.
-        let mut types = vec![Type { size_or_type: 0, is_structure: false, members: Vec::new() }];
-        let (mut named, mut at) = (HashMap::new(), first);
-        while at < first + length {
-            let (called, info, size_or_type) = (name(word(at)?)?, word(at + 4)?, word(at + 8)?);
-            let (kind, count) = (info >> 24 & 0x1f, (info & 0xffff) as usize);
-            let is_structure = kind::STRUCTURES.contains(&kind);
-            let has_type = is_structure || kind::OTHER_NAMES.contains(&kind);
-            let mut members = Vec::new();
-            for member in 0..if is_structure { count } else { 0 } {
-                let place = at + 12 + member * 12;
-                // With bit fields, the high byte is their length.
-                let bits = if info >> 31 == 1 { word(place + 8)? & 0xff_ffff } else { word(place + 8)? };
-                members.push((name(word(place)?)?, word(place + 4)? as usize, bits / 8));
+        let head = known.word(4)? as usize;
+        let (mut at, length) = (head + known.word(8)? as usize, known.word(12)? as usize);
+        let end = at + length;
+        known.names = head + known.word(16)? as usize;
+        while at < end {
+            let found = known.at(at)?;
+            let kind = found.kind();
+            if kind == kind::STRUCTURES[0] || kind == kind::OTHER_NAMES[0] {
+                let name = known.name(found.name)?;
+                if kind == kind::STRUCTURES[0] || name.starts_with(b"btf_trace_") {
+                    known.named.entry(name).or_insert(known.types.len());
+                }
             }
-            if kind == kind::STRUCTURES[0] || (kind == kind::OTHER_NAMES[0] && called.starts_with("btf_trace_")) {
-                named.entry(called).or_insert(types.len());
-            }
-            types.push(Type { size_or_type: if has_type { size_or_type } else { 0 }, is_structure, members });
+            known.types.push(at);
             let (all, each) = kind::words(kind);
-            at += 12 + 4 * (all + each * count);
+            at += 12 + 4 * (all + each * found.count());
         }
-        Some(Described { types, named })
+        Some(known)
+    }
+
+    fn word(&self, at: usize) -> Option<u32> {
+        self.bytes.get(at..)?.first_chunk().map(|word| u32::from_ne_bytes(*word))
+    }
+
+    fn at(&self, at: usize) -> Option<Type> {
+        Some(Type { at, name: self.word(at)?, info: self.word(at + 4)?, size_or_type: self.word(at + 8)? })
+    }
+
+    fn name(&self, at: u32) -> Option<&'a [u8]> {
+        CStr::from_bytes_until_nul(self.bytes.get(self.names + at as usize..)?).ok().map(CStr::to_bytes)
+    }
+
+    /// A type by its number. The type 0 is `void`.
+    fn numbered(&self, number: usize) -> Option<Type> {
+        self.at(*self.types.get(number).filter(|_| number > 0)?)
     }
 
     fn size(&self, structure: &str) -> Option<i32> {
-        self.types.get(*self.named.get(structure)?).map(|known| known.size_or_type as i32)
+        self.numbered(*self.named.get(structure.as_bytes())?).map(|known| known.size_or_type as i32)
     }
 
     /// The offset of a member, through the members on the way to it.
     fn offset(&self, structure: &str, path: &[&str]) -> Option<i32> {
-        let (mut place, mut offset) = (*self.named.get(structure)?, 0);
+        let (mut place, mut offset) = (*self.named.get(structure.as_bytes())?, 0);
         for name in path {
             let (next, further) = self.member(place, name)?;
             (place, offset) = (next, offset + further);
@@ -166,13 +190,20 @@ impl<'a> Described<'a> {
 
     /// A member's type and offset. Members without a name are looked into.
     fn member(&self, place: usize, wanted: &str) -> Option<(usize, u32)> {
-        let mut found = self.types.get(place)?;
-        while !found.is_structure {
-            found = self.types.get(found.size_or_type as usize).filter(|_| found.size_or_type > 0)?;
+        let mut found = self.numbered(place)?;
+        while !kind::STRUCTURES.contains(&found.kind()) {
+            let is_name = kind::OTHER_NAMES.contains(&found.kind());
+            found = self.numbered(found.size_or_type as usize).filter(|_| is_name)?;
         }
-        found.members.iter().find_map(|(name, of, at)| match *name {
-            "" => self.member(*of, wanted).map(|(of, further)| (of, at + further)),
-            name => (name == wanted).then_some((*of, *at)),
+        (0..found.count()).find_map(|member| {
+            let at = found.at + 12 + member * 12;
+            let (name, of, bits) = (self.name(self.word(at)?)?, self.word(at + 4)? as usize, self.word(at + 8)?);
+            // With bit fields, the high byte is their length.
+            let offset = if found.info >> 31 == 1 { bits & 0xff_ffff } else { bits } / 8;
+            match name {
+                b"" => self.member(of, wanted).map(|(of, further)| (of, offset + further)),
+                name => (name == wanted.as_bytes()).then_some((of, offset)),
+            }
         })
     }
 }
