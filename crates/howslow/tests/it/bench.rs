@@ -61,6 +61,11 @@ fn is_slower(one: &Value) -> bool {
     one["verdict"] == "slower" && end("low") < 1.07 && end("high") > 1.03
 }
 
+fn is_slower_by_a_fifth(one: &Value) -> bool {
+    let end = |key: &str| one[key].as_f64().unwrap_or(f64::NAN);
+    one["verdict"] == "slower" && end("low") < 1.25 && end("high") > 1.15
+}
+
 fn is_no_change(one: &Value) -> bool {
     one["verdict"] == "same" || one["verdict"] == "inconclusive"
 }
@@ -223,7 +228,8 @@ fn the_script_for_ci_compares_two_commits_and_keeps_a_history() {
         git(&["add", "bench.c"]);
         git(&["commit", "-q", "--allow-empty", "-m", "work"]);
     };
-    [0, 0, 5].into_iter().for_each(commit);
+    // A change that a busy host shows within seconds.
+    [0, 0, 20].into_iter().for_each(commit);
     let build = format!("cc -O2 -w -I'{}' -o bench bench.c", text(&harness("c")));
     let script = |words: &[&str]| {
         let mut script = Command::new(harness("ci/compare"));
@@ -238,7 +244,7 @@ fn the_script_for_ci_compares_two_commits_and_keeps_a_history() {
         serde_json::from_slice::<Value>(&fs::read(place.join("howslow-results/bench.json")).expect("written"))
             .expect("JSON")
     };
-    judged(&mut |budget| result("HEAD~1", budget), &is_slower);
+    judged(&mut |budget| result("HEAD~1", budget), &is_slower_by_a_fifth);
     let comment = fs::read_to_string(place.join("howslow-results/comment.md")).expect("a comment");
     assert!(comment.contains("slower** | <code>chain</code> |") && comment.contains("False alarms here:"), "{comment}");
     assert_eq!(git(&["ls-tree", "--name-only", "results"]), "badge.svg\nhistory.jsonl\n");
@@ -246,7 +252,7 @@ fn the_script_for_ci_compares_two_commits_and_keeps_a_history() {
     let first: Value = serde_json::from_str(history.lines().next().expect("a line")).expect("JSON");
     assert_eq!(first["commit"], git(&["rev-parse", "HEAD"]).trim());
     assert!(fs::read_to_string(data.path().join("summary.md")).expect("a summary").contains("<code>chain</code>"));
-    let gate = script(&["--base", "HEAD~1", "--fail-on", "slower", "--at-least", "50%"]);
+    let gate = script(&["--base", "HEAD~1", "--budget", "2s", "--fail-on", "slower", "--at-least", "50%"]);
     assert_eq!(gate.status.code(), Some(0), "{}", String::from_utf8_lossy(&gate.stderr));
     git(&["checkout", "-q", "HEAD~1"]);
     judged(&mut |budget| result("HEAD~1", budget), &is_no_change);

@@ -34,7 +34,7 @@ const SHORT: [&[&str]; 32] = [
     &["bill", "--", "true"],
     &["prices", "--for", "echo", "--budget", "500ms"],
     &["bill", "--system", "--for", "50ms"],
-    &["model", "--users", "3", "--think", "27s", "--user", "395ms", "--handling", "8ms"],
+    &["model", "--users", "3", "--think", "27s", "--user", "395ms", "--handling", "8ms", "--events", "20000"],
     &["model", "no-such-file-of-parameters-with-a-name-that-is-longer-than-a-narrow-terminal"],
     &["load", "developer", "--dry-run"],
     &["load", "cliff", "--dry-run"],

@@ -19,7 +19,7 @@ use crate::support::{EXAMPLE, folder};
 const EVERY: &str = "HOWSLOW_EVERY_KILL";
 const MANY: usize = 1000;
 /// Else some of the latter.
-const SOME: usize = 24;
+const SOME: usize = 12;
 
 /// The command, traced by a grandchild of its own, so that it is this process's child.
 fn traced(data: &TempDir, store: &str, words: &[&str], tracing: &[&str]) -> Child {

@@ -104,9 +104,12 @@ fn a_page_that_fits_is_printed_after_the_users_screen_is_back() {
 fn a_terminal_that_fails_is_reported_and_whatever_ends_it_the_terminal_is_restored() {
     ctrl_c_and_sigterm_end_it_cleanly();
     one_that_is_killed_leaves_the_terminal_as_it_was();
-    one_that_never_answers();
-    one_that_nobody_drains();
-    one_that_stops_taking_output();
+    // Each of these waits for three seconds.
+    std::thread::scope(|scope| {
+        for fails in [one_that_never_answers, one_that_nobody_drains, one_that_stops_taking_output] {
+            scope.spawn(fails);
+        }
+    });
     one_that_is_closed();
     one_in_the_background_is_a_misuse();
 }

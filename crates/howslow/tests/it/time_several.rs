@@ -36,36 +36,36 @@ fn the_page_begins_with_which_takes_longer() {
     let data = folder();
     // Both take much longer than starting a program does, and one five times as long as the other; a busy host needs more time to tell.
     let page = |arguments: &[&str], answer: &str| {
-        let pages = ["8s", "32s", "128s"].into_iter().map(|budget| {
+        let pages = ["3s", "12s", "48s", "128s"].into_iter().map(|budget| {
             let page = time(&data, &[arguments, &["--budget", budget, "--rounds", "8"]].concat()).code(0);
             String::from_utf8_lossy(&page.get_output().stdout).into_owned()
         });
         pages.into_iter().find(|page| page.starts_with(answer)).expect("an answer")
     };
-    let both = ["-c", "sleep 0.4", "-c", "sleep 0.08", "-o", "run.json"];
-    let compared = page(&both, "'sleep 0.4' is slower than 'sleep 0.08': it takes ");
-    let why = "why: howslow bill --repeat 9 --against 'sleep 0.08' -- sleep";
+    let both = ["-c", "sleep 0.15", "-c", "sleep 0.03", "-o", "run.json"];
+    let compared = page(&both, "'sleep 0.15' is slower than 'sleep 0.03': it takes ");
+    let why = "why: howslow bill --repeat 9 --against 'sleep 0.03' -- sleep";
     assert!(
         ["a run on average: user ", why, "memory  exit\n"].iter().all(|part| compared.contains(part)),
         "{compared}"
     );
     let run = record::read_run(&data.path().join("run.json")).expect("a run");
     let [ratio] = run.ratios.as_slice() else { panic!("{:?}", run.ratios) };
-    assert_eq!((ratio.operation.as_str(), ratio.base.as_str()), ("command: sleep 0.4", "command: sleep 0.08"));
+    assert_eq!((ratio.operation.as_str(), ratio.base.as_str()), ("command: sleep 0.15", "command: sleep 0.03"));
     // It is that of the runs themselves, whatever they took here.
     let rounds = [&ratio.operation, &ratio.base].map(|name| cost(&run, name).rounds.iter().flat_map(|round| &round.ns));
     let [slow, fast] = rounds.map(|ns| ns.copied().collect::<Vec<f64>>());
     let least = |all: &[f64]| all.iter().copied().fold(f64::INFINITY, f64::min);
     let most = |all: &[f64]| all.iter().copied().fold(0.0, f64::max);
-    assert!(least(&slow) >= 0.4e9 && least(&fast) >= 0.08e9, "{slow:?} {fast:?}");
+    assert!(least(&slow) >= 0.15e9 && least(&fast) >= 0.03e9, "{slow:?} {fast:?}");
     let times = ratio.ratio.expect("a ratio");
     assert!((least(&slow) / most(&fast)..=most(&slow) / least(&fast)).contains(&times), "{ratio:?}: {slow:?} {fast:?}");
     assert!(ratio.low < ratio.ratio && ratio.ratio < ratio.high, "{ratio:?}");
     assert!(ratio.pairs >= 2 && ratio.verdict.as_deref() == Some("slower"), "{ratio:?}");
     // A reference that is not among them is timed as well.
-    let reference = ["--reference", "sleep 0.4", "-c", "sleep 0.08"];
-    let compared = page(&reference, "'sleep 0.08' is faster than 'sleep 0.4': it takes 0.");
-    assert!(compared.contains("command: sleep 0.4 "), "{compared}");
+    let reference = ["--reference", "sleep 0.15", "-c", "sleep 0.03"];
+    let compared = page(&reference, "'sleep 0.03' is faster than 'sleep 0.15': it takes 0.");
+    assert!(compared.contains("command: sleep 0.15 "), "{compared}");
     let alone = time(&data, &[&["-c", "true a | wc -c > none 2>&1"][..], &SHORT].concat()).code(0);
     alone.stdout(contains("times as long").not()).stderr(
         "howslow: hint: there is no shell, so true gets '|' as an argument; with a shell: -- sh -c 'true a | wc -c > none 2>&1'\n",
