@@ -239,8 +239,13 @@ impl Store {
             None => Vec::new(),
         };
         let files = self.files();
-        let waiting = files.ids()?.into_iter().filter(|id| id.starts_with(begin));
-        found.extend(waiting.map(|id| Head { path: files.path(&id), id, ..Head::default() }));
+        let waiting = files.ids()?.into_iter().filter(|name| name.starts_with(begin));
+        found.extend(waiting.map(|name| {
+            let path = files.path(&name);
+            // A file beside another one of its id has more than the id as its name.
+            let id = if name.contains('.') { Head::read(&path).map_or(name, |head| head.id) } else { name };
+            Head { path, id, ..Head::default() }
+        }));
         Ok(found)
     }
 

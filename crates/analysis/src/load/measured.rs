@@ -182,6 +182,4 @@ pub struct Measured {
     pub fault: FaultCost,
     /// Independent accounts.
     pub sums: Sums,
-    /// What was otherwise than the configuration says, in whole sentences.
-    pub notes: Vec<String>,
 }

@@ -9,6 +9,7 @@ use super::judged::{Judged, judged, over};
 use super::measured::{Depth, Finished, Measured, Outcome};
 use super::system::system;
 use crate::model::{Log, PredictionInterval, Script, System, draws, play};
+use crate::parallel::answers;
 use crate::statistics::{quantile, sorted};
 
 /// How often it is played: the figures are means over these.
@@ -38,7 +39,8 @@ pub(super) fn predicted(
     if drawn.is_empty() {
         drawn = vec![system; PLAYS as usize];
     }
-    let drawn: Vec<Judged> = drawn.iter().zip(PLAYS + 1..).filter_map(|(system, seed)| once(system, seed)).collect();
+    let drawn: Vec<_> = drawn.into_iter().zip(PLAYS + 1..).collect();
+    let drawn = answers(&drawn, |(system, seed)| once(system, *seed));
     let end = |share: f64| over(&drawn, |all| quantile(&sorted(all), share).unwrap_or(f64::NAN));
     Some(PredictionInterval {
         value,

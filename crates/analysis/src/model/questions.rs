@@ -14,6 +14,7 @@ use super::simulate::{SimulationSettings, simulate};
 use super::solve::predict;
 use super::system::System;
 use super::uncertain::{about, draws};
+use crate::parallel::answers;
 use crate::statistics::Interval;
 
 /// The users that a system carries within a bound on its response time.
@@ -40,11 +41,11 @@ const MOST_EVENTS: u64 = 20_000_000;
 pub fn users_within(system: &System, bound_s: f64) -> Result<UsersWithin, ModelError> {
     let (users, at_least) =
         most_users(|users| Ok(predict(&System { users, ..system.clone() })?.response_s <= bound_s))?;
-    let of_drawn = |system: System| {
+    let of_drawn = |system: &System| {
         most_near(users, |users| Ok(predict(&System { users, ..system.clone() })?.response_s <= bound_s)).ok()
     };
     // A draw may be no system, as one in which an interaction takes no CPU time.
-    let drawn = draws(system).into_iter().filter_map(of_drawn).map(f64::from);
+    let drawn = answers(&draws(system), of_drawn).into_iter().map(f64::from);
     Ok(UsersWithin { users: about(f64::from(users), drawn), at_least })
 }
 
@@ -222,13 +223,11 @@ pub fn worth(system: &System, change: SystemChange, bound_s: Option<f64>) -> Res
     let Some(changed) = change.of(system) else { return Ok(None) };
     let before = predict(system)?;
     let Some(after) = ModelError::unless_too_large(predict(&changed))? else { return Ok(None) };
-    let mut ratios = Vec::new();
     // The same draw before and after: what is uncertain of both cancels.
-    for drawn in draws(system) {
-        let Some(changed) = change.of(&drawn) else { continue };
-        let (Ok(before), Ok(after)) = (predict(&drawn), predict(&changed)) else { continue };
-        ratios.push((after.throughput / before.throughput, after.response_s / before.response_s));
-    }
+    let ratios = answers(&draws(system), |drawn| {
+        let (before, after) = (predict(drawn).ok()?, predict(&change.of(drawn)?).ok()?);
+        Some((after.throughput / before.throughput, after.response_s / before.response_s))
+    });
     let users = bound_s.map(|bound_s| users_within(&changed, bound_s)).transpose()?;
     Ok(Some(Worth {
         change,

@@ -9,6 +9,7 @@ use super::prediction::PredictionInterval;
 use super::rates::crowded;
 use super::solve::predict;
 use super::system::System;
+use crate::parallel::answers;
 use crate::statistics::{Interval, normal, quantile, sorted};
 
 /// Draws of the parameters. The ends of an interval scatter by a tenth of its width.
@@ -22,7 +23,7 @@ const DEVIATIONS: f64 = 1.96;
 /// If a parameter is outside its range, or the system is larger than the model takes.
 pub fn predict_interval(system: &System) -> Result<PredictionInterval, ModelError> {
     let value = predict(system)?;
-    let drawn: Vec<_> = draws(system).iter().filter_map(|system| predict(system).ok()).collect();
+    let drawn = answers(&draws(system), |system| predict(system).ok());
     Ok(PredictionInterval::of(value.method, |figure| {
         let interval = about(figure(&value), drawn.iter().map(figure));
         [interval.value, interval.low, interval.high]

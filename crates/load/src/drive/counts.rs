@@ -5,7 +5,7 @@ use std::path::Path;
 use analysis::load::Pressure;
 use operation::Usage;
 
-use crate::site::{Device, Group};
+use crate::site::{Device, Group, field};
 use crate::users::nanoseconds;
 
 /// What was counted up to a moment.
@@ -51,11 +51,12 @@ impl Books<'_> {
     /// Everything. Costs about 100 us.
     pub(super) fn read(&self) -> Counts {
         let machine = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
-        let of_machine = || (field(&machine, "workingset_refault_file"), field(&machine, "workingset_refault_anon"));
-        let refaults = self.group.refaults().unwrap_or_else(of_machine);
+        let of_machine = |name: &str| field(&machine, name).unwrap_or(0.0);
+        let refaulted = || (of_machine("workingset_refault_file"), of_machine("workingset_refault_anon"));
+        let refaults = self.group.refaults().unwrap_or_else(refaulted);
         // Where groups do not count pages from swap, they count those that were read again, which all are: 7.88 million of either on a
         // machine that had tested swapping. The machine's would be others', too.
-        let (pages_in, pages_out) = self.group.swapped().unwrap_or((refaults.1, field(&machine, "pswpout")));
+        let (pages_in, pages_out) = self.group.swapped().unwrap_or((refaults.1, of_machine("pswpout")));
         let own = Usage::of_this_process();
         Counts {
             at: nanoseconds(),
@@ -74,17 +75,13 @@ impl Books<'_> {
     /// What the users have used: by their groups; where none counts it, everything on their CPUs, and all faults of the machine.
     pub(super) fn used(&self) -> Use {
         let on_cpus = || nanoseconds() / 1e9 * self.cpus.len() as f64 - idle(self.cpus);
-        let of_machine = || field(&std::fs::read_to_string("/proc/vmstat").unwrap_or_default(), "pgmajfault");
+        let machine = || std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
+        let of_machine = || field(&machine(), "pgmajfault").unwrap_or(0.0);
         Use {
             cpu_s: self.group.cpu_s().unwrap_or_else(on_cpus),
             major_faults: self.group.major_faults().unwrap_or_else(of_machine),
         }
     }
-}
-
-fn field(text: &str, name: &str) -> f64 {
-    let mut lines = text.lines().filter_map(|line| line.split_once(' '));
-    lines.find_map(|(word, number)| (word == name).then(|| number.parse().ok()).flatten()).unwrap_or(0.0)
 }
 
 /// Idle time of these CPUs so far, in seconds. Time in which a task waits for a device counts as idle.

@@ -43,6 +43,5 @@ pub(super) fn measured(setting: &Setting, tally: Tally, before: &Counts, after: 
         finished: tally.finished,
         depths: tally.depths,
         parts: tally.parts,
-        notes: Vec::new(),
     }
 }

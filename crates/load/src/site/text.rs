@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// The number behind a word at the beginning of a line: `pgmajfault 17`.
-pub(super) fn field(text: &str, name: &str) -> Option<f64> {
+pub(crate) fn field(text: &str, name: &str) -> Option<f64> {
     let mut lines = text.lines().filter_map(|line| line.split_once(char::is_whitespace));
     lines.find_map(|(word, number)| (word == name).then(|| number.trim().parse().ok()).flatten())
 }

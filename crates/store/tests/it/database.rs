@@ -108,6 +108,17 @@ fn sqlite_keeps_runs_and_finds_them() {
 fn files_show_the_same_rows_as_a_database() {
     let folder = tempfile::tempdir().expect("a folder");
     let [files, base] = [Store::in_folder(folder.path()), sqlite(&folder.path().join("base"))];
+    let [run, mut twin] = [(); 2].map(|()| example("20251231-000000-twin", "2025-12-31T00:00:00Z"));
+    twin.machine.host = Some("twin".into());
+    for store in [&files, &base] {
+        for run in [&run, &twin] {
+            store.keep(run).expect("kept");
+        }
+        assert!(matches!(store.open(&run.id), Err(StoreError::SeveralMachines { count: 2, .. })));
+        for _ in 0..2 {
+            store.remove(&store.find("@1").expect("found")).expect("removed");
+        }
+    }
     for run in [example("a", "2026-01-01T00:00:00Z"), example("b", "2026-01-02T00:00:00Z")] {
         files.keep(&run).expect("kept");
         base.keep(&run).expect("kept");
