@@ -28,7 +28,8 @@ pub(crate) fn model(args: &ModelArgs) -> anyhow::Result<Outcome> {
         measured,
         fit,
     };
-    let found = answer(&system, &questions).map_err(|error| Misuse(error.to_string()))?;
+    let found = output::computed("solving the model", || answer(&system, &questions));
+    let found = found.map_err(|error| Misuse(error.to_string()))?;
     output::answer(args.json, &ModelDocument::of(&found), |style| report::model(&found, style.width(), style))?;
     let charts = report::model_charts(&found).into_iter().map(|(name, chart)| (name, chart.svg()));
     pictures::write(args.svg.as_deref(), charts)?;

@@ -298,14 +298,29 @@ pub(crate) fn watched<T>(work: impl FnOnce(&mut dyn FnMut(&Progress)) -> T) -> T
     done
 }
 
+/// Computes what may take minutes, and forks nothing: a terminal shows that it goes on.
+pub(crate) fn computed<T>(what: &'static str, work: impl FnOnce() -> T) -> T {
+    const TICK: Duration = Duration::from_millis(200);
+    let style = ProgressStyle::with_template("{spinner} {msg} for {elapsed}");
+    let bar = ProgressBar::with_draw_target(None, target()).with_message(what);
+    let bar = bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    bar.enable_steady_tick(TICK);
+    let done = work();
+    bar.finish_and_clear();
+    done
+}
+
+/// Where progress is drawn: nowhere if stderr is not a terminal, or one that only prints.
+fn target() -> ProgressDrawTarget {
+    if only_prints() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
+}
+
 /// The progress bar on stderr. It draws only when called and starts no thread, because the instrument forks.
 pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
     pub(crate) fn new() -> Bar {
-        // Not a terminal, or one that only prints: nothing is drawn.
-        let target = if only_prints() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        let bar = ProgressBar::with_draw_target(None, target);
+        let bar = ProgressBar::with_draw_target(None, target());
         // The message is cut where the terminal ends.
         let bars = (columns(std::io::stderr()) / 3).clamp(1, 30);
         let style = ProgressStyle::with_template(&format!("{{bar:{bars}}} {{pos}}/{{len}}  {{wide_msg}}"));
