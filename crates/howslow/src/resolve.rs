@@ -93,7 +93,7 @@ pub(crate) fn misuse(error: StoreError) -> anyhow::Error {
     match &error {
         StoreError::Unknown { .. }
         | StoreError::Ambiguous { .. }
-        | StoreError::SeveralMachines { .. }
+        | StoreError::SharedId { .. }
         | StoreError::NoRun { .. }
         | StoreError::Address
         | StoreError::Url => Misuse(error.to_string()).into(),

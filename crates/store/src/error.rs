@@ -89,10 +89,8 @@ pub enum StoreError {
     Unknown { name: String, found: String },
     #[error("{name} is the beginning of {count} kept runs: {first}; type more of it")]
     Ambiguous { name: String, count: usize, first: String },
-    #[error(
-        "{name} is the id of {count} kept runs, of several machines; name one by its place, as `howslow history` shows it (@1)"
-    )]
-    SeveralMachines { name: String, count: usize },
+    #[error("{name} is the id of {count} kept runs; name one by its place, as `howslow history` shows it (@1)")]
+    SharedId { name: String, count: usize },
 }
 
 fn no_run(path: &std::path::Path, number: usize, runs: usize) -> String {

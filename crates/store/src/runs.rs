@@ -176,7 +176,7 @@ impl Store {
             [] => {}
             [at] => return Ok(whole(found.swap_remove(*at))),
             several => {
-                return Err(StoreError::SeveralMachines { name: record::printable(name), count: several.len() });
+                return Err(StoreError::SharedId { name: record::printable(name), count: several.len() });
             }
         }
         if let Some(head) = self.labelled(name)? {

@@ -90,7 +90,7 @@ fn keeps_and_finds(store: &Store) {
     let mut twin = first.clone();
     twin.machine.host = Some("twin".into());
     store.keep(&twin).expect("kept");
-    assert!(matches!(store.open(&first.id), Err(StoreError::SeveralMachines { count: 2, .. })));
+    assert!(matches!(store.open(&first.id), Err(StoreError::SharedId { count: 2, .. })));
     for second in 2..7 {
         store.keep(&example(&format!("20260102-00000{second}-eeee"), "2026-01-02T00:00:02Z")).expect("kept");
     }
@@ -114,7 +114,7 @@ fn files_show_the_same_rows_as_a_database() {
         for run in [&run, &twin] {
             store.keep(run).expect("kept");
         }
-        assert!(matches!(store.open(&run.id), Err(StoreError::SeveralMachines { count: 2, .. })));
+        assert!(matches!(store.open(&run.id), Err(StoreError::SharedId { count: 2, .. })));
         for _ in 0..2 {
             store.remove(&store.find("@1").expect("found")).expect("removed");
         }
