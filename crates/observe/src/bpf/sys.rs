@@ -214,22 +214,20 @@ impl Map {
     }
 
     /// Sets the values of an array from this place on. In an array of arrays each call waits until no program uses the values before
-    /// (some 10 ms), so that all are set by one call where the kernel can (Linux 5.16).
+    /// (some 10 ms), so that all are set by one call where the kernel can (Linux 5.19).
     pub(crate) fn set_from(&self, first: u32, values: &[u8]) -> io::Result<()> {
-        let values: Vec<&[u8]> = values.chunks_exact(self.value).collect();
-        let keys = (first..).take(values.len()).map(u32::to_ne_bytes);
-        let (mut all_keys, mut all_values) = (keys.clone().collect::<Vec<_>>().concat(), values.concat());
+        let keys: Vec<[u8; 4]> = (first..).take(values.len() / self.value).map(u32::to_ne_bytes).collect();
         let mut batch = Batch {
-            keys: all_keys.as_mut_ptr().expose_provenance() as u64,
-            values: all_values.as_mut_ptr().expose_provenance() as u64,
-            count: values.len() as u32,
+            keys: keys.as_ptr().expose_provenance() as u64,
+            values: values.as_ptr().expose_provenance() as u64,
+            count: keys.len() as u32,
             map: self.descriptor.as_raw_fd() as u32,
             ..Batch::default()
         };
         if bpf(command::MAP_UPDATE_BATCH, &mut batch).is_ok() {
             return Ok(());
         }
-        keys.zip(values).try_for_each(|(key, value)| self.set(&key, value))
+        keys.iter().zip(values.chunks_exact(self.value)).try_for_each(|(key, value)| self.set(key, value))
     }
 
     /// Removes a key. Fails if it is not there.
