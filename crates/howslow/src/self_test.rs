@@ -1,5 +1,7 @@
 //! `howslow self-test`: whether costs are measured right on this machine.
 
+use std::time::Duration;
+
 use analysis::self_test::{CheckEnd, SelfCheck, compared_with_plain, known_costs, null_comparison};
 use measure::Measurement;
 use record::Run;
@@ -34,8 +36,10 @@ pub(crate) fn self_test(args: &SelfTestArgs) -> anyhow::Result<Outcome> {
     };
     let both = [first, second];
     let mut checks = known_costs(&both);
-    checks.push(plain(&both[0], "syscall.getppid", instruments::plain::getppid));
-    checks.push(plain(&both[0], "pipe.self", || instruments::plain::pipe(PIPE)));
+    // Six loops: a third of the time of both runs by default.
+    let length = Duration::from_secs_f64((args.budget / 18.0).clamp(0.3, 1.0));
+    checks.push(plain(&both[0], "syscall.getppid", || instruments::plain::getppid(length)));
+    checks.push(plain(&both[0], "pipe.self", || instruments::plain::pipe(PIPE, length)));
     checks.push(null_comparison(&both));
     checks.push(nothing_stays(before));
     let ends = |wanted: CheckEnd| checks.iter().any(|check| check.end == wanted);

@@ -278,7 +278,7 @@ failed; 130 interrupted.";
 #[derive(Debug, Args)]
 #[command(after_help = CHECKED)]
 pub(crate) struct SelfTestArgs {
-    /// Time that both runs together may take
+    /// Time that both runs together may take; plain loops take a third of it more, 2 s to 6 s
     #[arg(long, value_name = "TIME", default_value = "18s", value_parser = seconds, allow_hyphen_values = true)]
     pub budget: f64,
     /// Print JSON
