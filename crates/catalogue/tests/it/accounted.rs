@@ -40,7 +40,7 @@ fn operations_on_one_cpu_account_for_their_time_or_declare_that_they_wait() {
                 operation.cpus(point) == 1 && !(operation.waits)(point) && operation.quoted != Estimate::Typical
             };
             for point in operation.points(false).into_iter().filter(judged) {
-                let part = in_a_process(|| nobodys(operation, &point, &scratch));
+                let part = in_a_process(|| nobodys(operation, &point, &scratch, MOST));
                 if part.as_ref().map_or(true, |part| *part > NOBODYS) {
                     wrong.push(format!("{}{point}: {part:?}", operation.id));
                 }
@@ -54,6 +54,8 @@ fn operations_on_one_cpu_account_for_their_time_or_declare_that_they_wait() {
 /// The test above detects what it looks for.
 #[test]
 fn an_operation_that_sleeps_is_found() {
+    /// None of them is without the sleep.
+    const FEW: u32 = 300;
     const SLEEP: Operation = Operation {
         id: "test.sleep",
         prepare: |_| {
@@ -65,12 +67,12 @@ fn an_operation_that_sleeps_is_found() {
         },
         ..Operation::DEFAULT
     };
-    let part = in_a_process(|| nobodys(&SLEEP, &Point::default(), std::path::Path::new("/nowhere")));
+    let part = in_a_process(|| nobodys(&SLEEP, &Point::default(), std::path::Path::new("/nowhere"), FEW));
     assert!(part.as_ref().is_ok_and(|part| *part > NOBODYS), "{part:?}");
 }
 
-/// The smallest share of a batch in which none of the operation's tasks had the CPU; 0 if it cannot be measured here.
-fn nobodys(operation: &Operation, point: &Point, scratch: &std::path::Path) -> f64 {
+/// The smallest share of at most so many batches in which none of the operation's tasks had the CPU; 0 if it cannot be measured here.
+fn nobodys(operation: &Operation, point: &Point, scratch: &std::path::Path, most: u32) -> f64 {
     operation::pin(0).expect("CPU 0 may be used");
     let setting = Setting::new(point.clone(), scratch.into(), 0, None, 1);
     let Ok(mut work) = operation.set_up(&setting) else { return 0.0 };
@@ -90,7 +92,7 @@ fn nobodys(operation: &Operation, point: &Point, scratch: &std::path::Path) -> f
         times *= 2;
     }
     let mut least = 1.0_f64;
-    for batch in 0..MOST {
+    for batch in 0..most {
         if batch > 20 {
             // Other tasks run now, so that the scheduler owes time to this one.
             std::thread::sleep(Duration::from_millis(2));
