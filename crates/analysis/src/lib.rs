@@ -54,7 +54,7 @@ pub mod model;
 pub mod modes;
 pub mod net;
 pub mod noise;
-mod parallel;
+pub mod parallel;
 pub mod plausible;
 pub mod posterior;
 pub mod predict;

@@ -8,7 +8,7 @@ use std::thread;
 ///
 /// # Panics
 /// If an answer panics.
-pub(crate) fn answers<Q: Sync, A: Send>(questions: &[Q], answer: impl Fn(&Q) -> Option<A> + Sync) -> Vec<A> {
+pub fn answers<Q: Sync, A: Send>(questions: &[Q], answer: impl Fn(&Q) -> Option<A> + Sync) -> Vec<A> {
     let cpus = thread::available_parallelism().map_or(1, NonZero::get);
     let answer = &answer;
     thread::scope(|scope| {

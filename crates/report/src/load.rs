@@ -39,7 +39,7 @@ pub fn load(experiment: &Experiment, style: Style) -> String {
 }
 
 fn notes(all: &[Measured]) -> Vec<String> {
-    let mut notes: Vec<String> = Vec::new();
+    let mut notes = Vec::new();
     for (number, measured) in all.iter().enumerate() {
         if measured.killed_for_memory > 0 {
             notes.push(format!(

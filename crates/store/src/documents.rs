@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use analysis::parallel::answers;
 use record::ReadError;
 
 use crate::entry::Document;
@@ -14,12 +15,7 @@ const AT_ONCE: usize = 16;
 pub fn read_documents(files: &[PathBuf], each: &mut dyn FnMut(&Path, Result<Document, ReadError>)) {
     let readers = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 8);
     for files in files.chunks(readers * AT_ONCE) {
-        let documents: Vec<_> = std::thread::scope(|scope| {
-            let all = |files: &[PathBuf]| files.iter().map(|file| read(file)).collect::<Vec<_>>();
-            let parts = files.chunks(files.len().div_ceil(readers));
-            let reading: Vec<_> = parts.map(|files| scope.spawn(move || all(files))).collect();
-            reading.into_iter().flat_map(|reader| reader.join().unwrap_or_default()).collect()
-        });
+        let documents = answers(files, |file| Some(read(file)));
         files.iter().zip(documents).for_each(|(file, read)| each(file, read));
     }
 }

@@ -78,8 +78,8 @@ impl Conditions {
         (drift * self.share()).hypot(load * self.loads_apart).hypot(clock)
     }
 
-    /// True if both runs could show the same for these, which are one cost in both. Who wakes a task on another CPU, or waits for a kernel thread, waits for an
-    /// idle CPU to come back or for a busy one to become free: up to 30 times as long beside a compilation.
+    /// True if both runs could show the same for these, which are one cost in both. Who wakes a task on another CPU, or waits for a
+    /// kernel thread, waits for an idle CPU to come back or for a busy one to become free: up to 30 times as long beside a compilation.
     pub fn allow(&self, costs: &[&Cost]) -> bool {
         !self.loads_differ() || costs.iter().all(|cost| cost.headline == Estimate::Quiet && cost.cpus <= 1)
     }

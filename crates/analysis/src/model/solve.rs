@@ -34,6 +34,11 @@ pub fn predict(system: &System) -> Result<SteadyState, ModelError> {
 /// # Errors
 /// Those of [`predict`].
 pub fn predict_exactly(system: &System) -> Result<SteadyState, ModelError> {
+    solved_exactly(system).map(|rates| chain::solve(&rates))
+}
+
+/// The rates of a system that is not too large for the Markov chain.
+pub(super) fn solved_exactly(system: &System) -> Result<Rates, ModelError> {
     let rates = Rates::new(system)?;
     let eligible = rates.most_eligible();
     let is_solved = |most: &u32| chain::effort(&rates, *most) <= CHAIN_ALONE;
@@ -42,7 +47,7 @@ pub fn predict_exactly(system: &System) -> Result<SteadyState, ModelError> {
         let most = (1..eligible).rev().find(is_solved).unwrap_or(1);
         return Err(ModelError::TooLarge { what, most: format!("{most} eligible of so many users") });
     }
-    Ok(chain::solve(&rates))
+    Ok(rates)
 }
 
 /// The steady state by the flow-equivalent server, whatever the size.

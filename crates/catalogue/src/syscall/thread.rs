@@ -57,14 +57,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         let partner = setting.repeating_partner(setting.cpu(), move || wait(&waiting[0], 0))?;
         let place = |word: &AtomicU32| Waiter { value: 0, address: word.as_ptr() as u64, flags: SHARED_U32, zero: 0 };
         let (there, back) = ([place(&words[0]), place(&words[1])], [place(&words[1]), place(&words[0])]);
+        // SAFETY: the waiters refer to words that the loop keeps.
+        let moved = |waiters: &[Waiter; 2]| unsafe { invoke!(futex_requeue, waiters, 0, 0, 1) };
         let there_and_back = move || {
             // There is nothing to move until the partner waits, and nothing to move back if it was woken for another reason
             // meanwhile: the kernel then queues it at its first word again.
-            // SAFETY: the waiters refer to words that the loop keeps.
-            while unsafe { invoke!(futex_requeue, &there, 0, 0, 1) }? == 0
-                // SAFETY: the same.
-                || unsafe { invoke!(futex_requeue, &back, 0, 0, 1) }? == 0
-            {
+            while moved(&there)? == 0 || moved(&back)? == 0 {
                 call::sched_yield()?;
             }
             Ok(())

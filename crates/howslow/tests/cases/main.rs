@@ -19,10 +19,9 @@ fn every_case_prints_what_its_file_says() {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
     let files = fs::read_dir(cases).expect("the cases").map(|entry| entry.expect("an entry").path());
     let mut files: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|name| name == "txt")).collect();
-    // Those of `time`, which measure, take longest: they begin.
     files.sort();
-    files.reverse();
-    let queue = Mutex::new(files.iter());
+    // Those of `time`, which measure, take longest: they begin.
+    let queue = Mutex::new(files.iter().rev());
     let next = || queue.lock().ok()?.next();
     let wrong: Vec<String> = std::thread::scope(|scope| {
         let work = || std::iter::from_fn(next).filter_map(|path| differs(path)).collect();

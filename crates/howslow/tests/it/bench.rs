@@ -56,14 +56,10 @@ fn judged(compare: &mut dyn FnMut(&str) -> Value, is_right: &dyn Fn(&Value) -> b
     panic!("{last}");
 }
 
-fn is_slower(one: &Value) -> bool {
+/// True if it is slower, and may be so by a factor in this range.
+fn is_slower(one: &Value, [least, most]: [f64; 2]) -> bool {
     let end = |key: &str| one[key].as_f64().unwrap_or(f64::NAN);
-    one["verdict"] == "slower" && end("low") < 1.07 && end("high") > 1.03
-}
-
-fn is_slower_by_a_fifth(one: &Value) -> bool {
-    let end = |key: &str| one[key].as_f64().unwrap_or(f64::NAN);
-    one["verdict"] == "slower" && end("low") < 1.25 && end("high") > 1.15
+    one["verdict"] == "slower" && end("low") < most && end("high") > least
 }
 
 fn is_no_change(one: &Value) -> bool {
@@ -244,7 +240,7 @@ fn the_script_for_ci_compares_two_commits_and_keeps_a_history() {
         serde_json::from_slice::<Value>(&fs::read(place.join("howslow-results/bench.json")).expect("written"))
             .expect("JSON")
     };
-    judged(&mut |budget| result("HEAD~1", budget), &is_slower_by_a_fifth);
+    judged(&mut |budget| result("HEAD~1", budget), &|one| is_slower(one, [1.15, 1.25]));
     let comment = fs::read_to_string(place.join("howslow-results/comment.md")).expect("a comment");
     assert!(comment.contains("slower** | <code>chain</code> |") && comment.contains("False alarms here:"), "{comment}");
     assert_eq!(git(&["ls-tree", "--name-only", "results"]), "badge.svg\nhistory.jsonl\n");
@@ -309,7 +305,7 @@ fn cargo_bench_compares_with_a_revision_and_leaves_nothing() {
             bench(&["chain", "--against", "HEAD", "--layouts", "0", "--json", "--budget", budget]);
         serde_json::from_slice(&document).unwrap_or_else(|_| panic!("{errors}"))
     };
-    judged(compare, &is_slower);
+    judged(compare, &|one| is_slower(one, [1.03, 1.07]));
     let (status, _, errors) = bench(&["--against", "HEAD~1"]);
     assert!(
         status == Some(1) && errors.contains("--against HEAD~1: cargo cannot build it; its messages are above"),

@@ -5,8 +5,11 @@ use std::path::Path;
 use analysis::load::Pressure;
 use operation::Usage;
 
-use crate::site::{Device, Group, field};
+use crate::site::{Device, Group, field, read};
 use crate::users::nanoseconds;
+
+/// The counts of the whole machine.
+const MACHINE: &str = "/proc/vmstat";
 
 /// What was counted up to a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -50,7 +53,7 @@ pub(super) struct Books<'a> {
 impl Books<'_> {
     /// Everything. Costs about 100 us.
     pub(super) fn read(&self) -> Counts {
-        let machine = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
+        let machine = read(Path::new(MACHINE));
         let of_machine = |name: &str| field(&machine, name).unwrap_or(0.0);
         let refaulted = || (of_machine("workingset_refault_file"), of_machine("workingset_refault_anon"));
         let refaults = self.group.refaults().unwrap_or_else(refaulted);
@@ -75,8 +78,7 @@ impl Books<'_> {
     /// What the users have used: by their groups; where none counts it, everything on their CPUs, and all faults of the machine.
     pub(super) fn used(&self) -> Use {
         let on_cpus = || nanoseconds() / 1e9 * self.cpus.len() as f64 - idle(self.cpus);
-        let machine = || std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
-        let of_machine = || field(&machine(), "pgmajfault").unwrap_or(0.0);
+        let of_machine = || field(&read(Path::new(MACHINE)), "pgmajfault").unwrap_or(0.0);
         Use {
             cpu_s: self.group.cpu_s().unwrap_or_else(on_cpus),
             major_faults: self.group.major_faults().unwrap_or_else(of_machine),
@@ -86,7 +88,7 @@ impl Books<'_> {
 
 /// Idle time of these CPUs so far, in seconds. Time in which a task waits for a device counts as idle.
 fn idle(cpus: &[u32]) -> f64 {
-    idle_in(&std::fs::read_to_string(Path::new("/proc/stat")).unwrap_or_default(), cpus)
+    idle_in(&read(Path::new("/proc/stat")), cpus)
 }
 
 fn idle_in(text: &str, cpus: &[u32]) -> f64 {

@@ -9,7 +9,7 @@ pub(crate) fn field(text: &str, name: &str) -> Option<f64> {
 }
 
 /// The text of a file, empty if it cannot be read.
-pub(super) fn read(path: &Path) -> String {
+pub(crate) fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }
 

@@ -64,14 +64,15 @@ impl Maps {
     pub(crate) fn new(records: usize, cpus: usize) -> io::Result<Maps> {
         let hash = |key, value, entries| Map::new(MapKind::Hash, key, value, entries);
         let array = |value, entries| Map::new(MapKind::Array, 4, value, entries);
-        let first = array(layout::RECORD, layout::CHUNK)?;
+        let arrays = (records + cpus).div_ceil(layout::CHUNK).max(1);
+        let arrays = (0..arrays).map(|_| array_of_records()).collect::<io::Result<Vec<Map>>>()?;
         let mut maps = Maps {
             tasks: hash(8, 4, TASKS)?,
             announced: hash(8, 4, 1 << 10)?,
             // Once a process has a record, it is no longer looked for here, so the oldest may go.
             wanted: Map::new(MapKind::RecentHash, 4, 4, WANTED)?,
             hints: array(layout::HINTS, 1)?,
-            records: first.array_of(TASKS / layout::CHUNK)?,
+            records: arrays[0].array_of(TASKS / layout::CHUNK)?,
             chunks: Vec::new(),
             free: Map::new(MapKind::Stack, 0, 4, TASKS)?,
             ended: Map::new(MapKind::Queue, 0, 4, TASKS)?,
@@ -88,9 +89,7 @@ impl Maps {
             next: 1,
             offered: 0,
         };
-        let others = (records + cpus).div_ceil(layout::CHUNK).saturating_sub(1);
-        let others = (0..others).map(|_| array(layout::RECORD, layout::CHUNK)).collect::<io::Result<Vec<Map>>>()?;
-        maps.add(std::iter::once(first).chain(others).collect())?;
+        maps.add(arrays)?;
         maps.set_window(1)?;
         Ok(maps)
     }
@@ -110,8 +109,7 @@ impl Maps {
         let taken = self.noted(layout::lost::GIVEN) - self.noted(layout::lost::RECORDS);
         let missing = wanted.saturating_sub(self.offered.saturating_sub(taken)).div_ceil(layout::CHUNK as u64);
         let possible = TASKS / layout::CHUNK - self.chunks.len();
-        let array = || Map::new(MapKind::Array, 4, layout::RECORD, layout::CHUNK);
-        let arrays: Vec<Map> = (0..possible.min(missing as usize)).map_while(|_| array().ok()).collect();
+        let arrays: Vec<Map> = (0..possible.min(missing as usize)).map_while(|_| array_of_records().ok()).collect();
         if !arrays.is_empty() {
             // Without them, tasks share.
             let _ = self.add(arrays);
@@ -196,6 +194,10 @@ impl Maps {
         let chunk = self.chunks.get(chunk).ok_or(io::ErrorKind::NotFound)?;
         Ok((chunk, place.to_ne_bytes()))
     }
+}
+
+fn array_of_records() -> io::Result<Map> {
+    Map::new(MapKind::Array, 4, layout::RECORD, layout::CHUNK)
 }
 
 /// The first two numbers of the kernel's release.

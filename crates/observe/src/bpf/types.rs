@@ -54,7 +54,7 @@ impl Types {
             Some(first + ANONYMOUS * known.size("percpu_counter")? + count)
         };
         // Since Linux 6.2 the counts are those of `struct percpu_counter`. Before, they were numbers, and there were such counters too.
-        let anonymous = match known.named.contains_key(&b"mm_rss_stat"[..]) {
+        let anonymous = match known.place("mm_rss_stat").is_some() {
             true => at("mm_struct", &["rss_stat", "count"]).map(|first| first + ANONYMOUS * size_of::<u64>() as i32),
             false => counters(),
         };
@@ -78,7 +78,7 @@ impl Types {
             kind: at("socket", &["type"])?,
             sock: at("socket", &["sk"])?,
             family: at("sock", &["__sk_common", "skc_family"])?,
-            at_return: known.named.get(&b"btf_trace_sys_exit"[..]).map(|place| *place as u32),
+            at_return: known.place("btf_trace_sys_exit").map(|place| place as u32),
             anonymous,
         })
     }
@@ -174,13 +174,18 @@ impl<'a> Described<'a> {
         self.at(*self.types.get(number).filter(|_| number > 0)?)
     }
 
+    /// The number of a structure or a tracepoint.
+    fn place(&self, name: &str) -> Option<usize> {
+        self.named.get(name.as_bytes()).copied()
+    }
+
     fn size(&self, structure: &str) -> Option<i32> {
-        self.numbered(*self.named.get(structure.as_bytes())?).map(|known| known.size_or_type as i32)
+        self.numbered(self.place(structure)?).map(|known| known.size_or_type as i32)
     }
 
     /// The offset of a member, through the members on the way to it.
     fn offset(&self, structure: &str, path: &[&str]) -> Option<i32> {
-        let (mut place, mut offset) = (*self.named.get(structure.as_bytes())?, 0);
+        let (mut place, mut offset) = (self.place(structure)?, 0);
         for name in path {
             let (next, further) = self.member(place, name)?;
             (place, offset) = (next, offset + further);
