@@ -179,10 +179,10 @@ impl<'a> Builder<'a> {
         self.code.store(Width::Double, base, offset, 1);
     }
 
-    /// How many records were given out: into this register.
+    /// What was remembered of addresses holds as long as this is the same: into this register.
     pub(super) fn epoch(&mut self, to: Register) {
         self.code.map_value(to, self.maps.lost.descriptor());
-        self.code.load(Width::Double, to, to, layout::lost::GIVEN);
+        self.code.load(Width::Double, to, to, layout::lost::EPOCH);
     }
 
     pub(super) fn lose(&mut self, what: i16) {
@@ -315,8 +315,8 @@ impl<'a> Builder<'a> {
     pub(super) fn create(&mut self, done: Label, none: Label) {
         let (full, shared, failed) = (self.code.label(), self.code.label(), self.code.label());
         let tasks = self.maps.tasks.descriptor();
-        // What was remembered of addresses may no longer hold.
         self.lose(layout::lost::GIVEN);
+        self.lose(layout::lost::EPOCH);
         self.on_map(helper::POP, self.maps.free.descriptor(), frame::SLOT);
         self.code.jump_if(0, When::NotEqual, Constant(0), full);
         self.record(full);

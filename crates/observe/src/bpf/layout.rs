@@ -213,8 +213,10 @@ pub(crate) mod lost {
     pub(crate) const EVENTS: i16 = 16;
     /// Not a loss: how many records were given out.
     pub(crate) const GIVEN: i16 = 24;
+    /// Not a loss: how many records were given out, and tasks that are not watched ended.
+    pub(crate) const EPOCH: i16 = 32;
     /// The size of all.
-    pub(crate) const SIZE: usize = 32;
+    pub(crate) const SIZE: usize = 40;
 }
 
 /// What differs between architectures.

@@ -120,6 +120,8 @@ pub(crate) fn ended(maps: &Maps, detail: Detail, given: Given) -> Vec<Instructio
     b.code.load(Width::Word, 8, 0, 0);
     b.code.jump_if(8, When::Less, Constant(layout::OVERFLOW), own);
     b.on_map(helper::DELETE, maps.tasks.descriptor(), frame::TASK);
+    // The stack of a task that was not watched may become that of one that is.
+    b.lose(layout::lost::EPOCH);
     b.code.jump(end);
     b.code.place(own);
     b.code.store(Width::Word, FRAME, frame::SLOT, 8);

@@ -12,8 +12,8 @@ const STACK_BITS: i32 = 12;
 const DEEPEST: i32 = 24;
 
 /// Finds the record of the running task by the hint for the address of its saved registers, which takes a third of a search.
-/// A task that was searched for in vain is remembered by that address too, until a record is given out: then the address may
-/// belong to a new task.
+/// A task that was searched for in vain is remembered by that address too, until a record is given out or such a task ends: then the
+/// address may belong to a new task.
 pub(super) fn find_fast(b: &mut Builder, whom: Whom, found: Label, end: Label) {
     let (search, missing, strange) = (b.code.label(), b.code.label(), b.code.label());
     b.code.load(Width::Double, 9, 6, 0);

@@ -120,6 +120,36 @@ fn the_system_is_observed_stretch_by_stretch() {
     child.wait().expect("its end");
 }
 
+/// The kernel gives a new task the stack of one that ended, by whose address those that are not watched are remembered.
+#[test]
+fn what_follows_an_ended_thread_of_this_process_is_watched() {
+    let observer = match Observer::start(Target::System, &Options { source: Some(Source::Bpf), ..Options::default() }) {
+        Ok(observer) => observer,
+        Err(error) => return testing::not_tested!("{error}"),
+    };
+    let mut stretches = Stretches::of(observer);
+    let (mut children, mut seen) = (BTreeSet::new(), BTreeSet::new());
+    let note = |stretches: &mut Stretches, seen: &mut BTreeSet<u32>| {
+        seen.extend(stretches.take().expect("a stretch").seen.processes.iter().filter_map(|process| process.pid));
+    };
+    for _ in 0..100 {
+        std::thread::spawn(|| std::thread::sleep(Duration::from_micros(1))).join().expect("it ends");
+        let mut child = Command::new("true").spawn().expect("true starts");
+        child.wait().expect("it ends");
+        children.insert(child.id());
+        note(&mut stretches, &mut seen);
+    }
+    // The last one may not have left its CPU yet.
+    for _ in 0..200 {
+        std::thread::sleep(Duration::from_millis(5));
+        note(&mut stretches, &mut seen);
+        if children.is_subset(&seen) {
+            return;
+        }
+    }
+    panic!("{:?} were ignored", children.difference(&seen));
+}
+
 fn reads(process: u32) -> bool {
     let call = std::fs::read_to_string(format!("/proc/{process}/syscall")).unwrap_or_default();
     call.starts_with(&format!("{} ", libc::SYS_read))
