@@ -1,6 +1,7 @@
 //! Watches a target by the best way of counting that is possible, and reports what was counted.
 
 mod losses;
+mod members;
 mod start;
 pub(crate) mod stretches;
 
@@ -14,6 +15,8 @@ use std::time::{Duration, Instant};
 use record::{Accounting, CountingCost, Observation, PassedOver, Usage};
 use rustix::event::{Timespec, poll};
 use system::machine::TaskStat;
+
+use members::Members;
 
 use crate::bpf::ModeSamples;
 use crate::calibrate::Added;
@@ -49,6 +52,7 @@ pub struct Observer {
     what: String,
     target: Target,
     cgroup: Option<Cgroup>,
+    members: Members,
     source: Source,
     passed_over: Vec<PassedOver>,
     counter: Option<Counter>,
@@ -99,6 +103,7 @@ impl Observer {
             }
         }
         self.account = self.whole_process().map(|usage| [usage; 2]);
+        self.members = Members::of(self.cgroup.iter().flat_map(Cgroup::processes));
     }
 
     /// What a process that is watched by its accounts alone has used: those of its threads are gone with them, its own has all.
@@ -154,6 +159,7 @@ impl Observer {
         if let Some(counter) = &self.counter {
             self.want(counter)?;
         }
+        self.note_moved();
         Ok(state)
     }
 

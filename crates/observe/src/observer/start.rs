@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use record::PassedOver;
 
+use super::members::Members;
 use super::{Observer, ended};
 use crate::bpf::{Counting, Whom, run_here};
 use crate::calibrate::{can_follow, counted_calls, followed_calls};
@@ -56,6 +57,7 @@ impl Observer {
             what: what(&target),
             target,
             cgroup,
+            members: Members::default(),
             source: Source::Accounts,
             passed_over: Vec::new(),
             counter: None,

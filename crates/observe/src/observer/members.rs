@@ -1,0 +1,85 @@
+//! Processes that are moved into a cgroup while it is watched.
+
+use std::collections::HashSet;
+
+use rustix::time::{ClockId, clock_gettime};
+use system::machine::TaskStat;
+
+use super::{Observer, threads_of};
+use crate::usage;
+
+/// The processes of a watched cgroup at the last look.
+#[derive(Debug, Default)]
+pub(super) struct Members {
+    known: HashSet<u32>,
+    /// When the watching began, in ticks since the boot.
+    since: u64,
+}
+
+impl Members {
+    /// Those of the beginning.
+    pub(super) fn of(known: impl IntoIterator<Item = u32>) -> Members {
+        let now = clock_gettime(ClockId::Boottime);
+        let tick = 1_000_000_000 / rustix::param::clock_ticks_per_second() as i64;
+        let ticks = now.tv_sec * (1_000_000_000 / tick) + now.tv_nsec / tick;
+        Members { known: known.into_iter().collect(), since: ticks as u64 }
+    }
+}
+
+impl Observer {
+    /// What a process had used when it was moved into the cgroup is not charged. One that was created since the watching began is taken
+    /// for one that was created there.
+    pub(super) fn note_moved(&mut self) {
+        let Some(cgroup) = &self.cgroup else { return };
+        let members: HashSet<u32> = cgroup.processes().into_iter().collect();
+        let is_older =
+            |process: &u32| TaskStat::of_process(*process).is_some_and(|stat| stat.began < self.members.since);
+        for process in members.difference(&self.members.known).filter(|process| is_older(process)) {
+            for thread in threads_of(*process) {
+                if let Some(usage) = usage::of_thread(*process, thread) {
+                    self.before.entry(thread).or_insert(usage);
+                }
+            }
+        }
+        self.members.known = members;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::{Command, Stdio};
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{Options, Source, Target};
+
+    #[test]
+    fn what_a_process_had_used_before_it_was_moved_is_not_charged() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let list = folder.path().join("cgroup.procs");
+        std::fs::write(&list, "").expect("it is written");
+        let script = "use() { i=0; while [ $i -lt $1 ]; do i=$((i+1)); done; echo; read x; }; use 200000; use 20000";
+        let mut child = Command::new("sh");
+        child.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = child.spawn().expect("sh starts");
+        let mut input = child.stdin.take().expect("its input");
+        let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
+        lines.next().expect("a line").expect("it reads");
+        let used = usage::of_process(child.id()).and_then(|usage| usage.cpu_ns).expect("it runs");
+        let options = Options { source: Some(Source::Accounts), ..Options::default() };
+        // A tick later, so that it is older than the watching.
+        std::thread::sleep(Duration::from_millis(20));
+        let mut observer = Observer::start(Target::Cgroup(folder.path().into()), &options).expect("it is watched");
+        std::fs::write(&list, format!("{}\n", child.id())).expect("it is moved");
+        observer.step(Duration::ZERO).expect("a look");
+        input.write_all(b"\n").expect("it is written");
+        lines.next().expect("a line").expect("it reads");
+        let seen = observer.finish().expect("what was seen");
+        let charged = seen.usage.cpu_ns.expect("it has used something");
+        assert!(charged > 0.0 && charged < used / 2.0, "{charged} of {used}");
+        assert_eq!(seen.processes.iter().map(|process| process.pid).collect::<Vec<_>>(), [Some(child.id())]);
+        drop(input);
+        child.wait().expect("its end");
+    }
+}
