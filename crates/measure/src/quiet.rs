@@ -151,6 +151,8 @@ impl Quietness {
                 self.anchors.extend((0..ANCHORS).filter_map(|_| self.checker.anchor(limit)));
             }
         }
+        // What is started from now on may use all CPUs again.
+        let _ = rustix::thread::sched_setaffinity(None, &self.allowed);
     }
 
     /// Records the checks of a round.

@@ -64,3 +64,17 @@ impl QuietCore {
         self.checker.clock.now() / 1e9
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_started_after_the_look_may_use_all_cpus() {
+        let allowed = || rustix::thread::sched_getaffinity(None).expect("a set");
+        let before = allowed();
+        let core = QuietCore::learn(None, None).expect("it may use a CPU");
+        assert_eq!(allowed(), before);
+        drop(core);
+    }
+}

@@ -49,9 +49,11 @@ fn longer(clock: Clock) -> u64 {
     /// One half of a check of usual length, in ns.
     const HALF: f64 = 1000.0;
     const COSTS_IN_A_HALF: f64 = 20.0;
+    /// A half of a check has so many times more steps than costs, or two halves of equal length would differ by as much as
+    /// what a neighbour does: with 40 ns and 25 steps, an undisturbed core looked quiet a quarter of the time.
+    const STEPS: f64 = 5.0;
     const MOST: f64 = 8.0;
-    let coarse = if clock.is_coarse() { clock.step } else { 0.0 };
-    (clock.cost.max(coarse) * COSTS_IN_A_HALF / HALF).round().clamp(1.0, MOST) as u64
+    (clock.cost.max(STEPS * clock.step) * COSTS_IN_A_HALF / HALF).round().clamp(1.0, MOST) as u64
 }
 
 /// How many times longer the chain is that the overhead is learned from. A much longer one is never undisturbed where another
@@ -274,6 +276,7 @@ mod tests {
             [1, 1, 1, 4, 8, 8]
         );
         assert_eq!(longer_with(27.0, 1000.0), 8, "a clock of 1 µs steps");
+        assert_eq!([18.5, 40.0, 52.0].map(|step| longer_with(25.0, step)), [2, 4, 5], "counters of 54, 25 and 19 MHz");
     }
 
     #[test]

@@ -69,7 +69,8 @@ pub fn benchmark(program: &Path, name: &str, running: BenchOptions, terms: &'sta
         per: "iteration",
         quoted,
         terms,
-        patience,
+        // Each request may take as long, and a round makes five at least, after its set-up.
+        patience: 7.0 * patience,
         hung_remedy: HUNG_REMEDY,
         memory: u64::MAX,
         argument: Some(Box::leak(Box::new(benchmark))),

@@ -189,7 +189,7 @@ pub(crate) struct TimeArgs {
     /// Quote the typical time, for work that waits for a timer, a device or another process
     #[arg(long)]
     pub waits: bool,
-    /// Give up a round after this time [default: a tenth of the budget; 10m for a command]
+    /// Give up a round after this time [default: a tenth of the budget; 10m for a command; 30s for a batch of a bench program]
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
     pub patience: Option<f64>,
     /// The values of {NAME} in commands and routines; if repeated, every combination

@@ -193,7 +193,14 @@ fn work_tree(revision: &str, here: &Path, scratch: &Path) -> anyhow::Result<(Pat
         let why = String::from_utf8_lossy(&added.stderr);
         anyhow::bail!("--against {shown}: git cannot check it out: {}", printable(why.trim()));
     }
-    let folder = tree.join(prefix);
+    let folder = tree.join(&prefix);
+    // A library may leave its lock out of git: both builds are to have the same dependencies.
+    for (now, then) in here.ancestors().zip(folder.ancestors().take_while(|then| then.starts_with(&tree))) {
+        let [lock, old] = [now, then].map(|folder| folder.join("Cargo.lock"));
+        if lock.is_file() && !old.exists() {
+            let _ = fs::copy(lock, old);
+        }
+    }
     if !folder.join("Cargo.toml").is_file() {
         anyhow::bail!("--against {shown}: it has no package in this folder");
     }
