@@ -204,10 +204,25 @@ pub(crate) fn busy(cost: &Cost, ns: f64) -> Option<f64> {
     (cpu > 0.0 && elapsed > 0.0).then(|| if never_waits { 1.0 } else { cpu / elapsed })
 }
 
-/// The time of one unit, from the cost that the mix names as its whole, if the run has it.
+/// The cost that the mix names as its whole, by its id and point or, where there is one alone, by its id; `None` if the run lacks it.
+///
+/// # Errors
+/// The costs of that id, if there are several.
+pub fn whole_cost<'a>(mix: &Mix, run: &'a Run) -> Result<Option<&'a Cost>, Vec<String>> {
+    let Some(name) = &mix.whole else { return Ok(None) };
+    let exact = run.costs.iter().find(|cost| cost.name() == *name || cost.typed() == *name);
+    let of_id: Vec<&Cost> = run.costs.iter().filter(|cost| cost.operation == *name).collect();
+    match (exact, of_id.as_slice()) {
+        (Some(cost), _) => Ok(Some(cost)),
+        (None, []) => Ok(None),
+        (None, [cost]) => Ok(Some(cost)),
+        (None, several) => Err(several.iter().map(|cost| cost.typed()).collect()),
+    }
+}
+
+/// The time of one unit, from the cost that the mix names as its whole, if it is known which.
 pub fn whole(state: MachineState, mix: &Mix, run: &Run) -> Option<Interval> {
-    let name = mix.whole.as_ref()?;
-    let cost = run.costs.iter().find(|cost| cost.operation == *name || cost.name() == *name)?;
+    let cost = whole_cost(mix, run).ok()??;
     let all = match (mix.whole_as, state) {
         (WholeAs::Net, _) => state.price(run, cost),
         (WholeAs::Gross, MachineState::Quiet) => interval(&cost.gross_ns, cost.headline),

@@ -2,11 +2,11 @@
 
 use howslow_analysis::factors::{Factors, NoFactors, factors};
 use howslow_analysis::mix::Lack;
-use howslow_analysis::predict::{MixPrediction, predict};
+use howslow_analysis::predict::{MixPrediction, predict, whole_cost};
 use howslow_analysis::statistics::Interval;
 use howslow_analysis::whatif::{Assumption, Impossible, Supposed, difference, known_change, suppose};
 use proptest::prelude::*;
-use record::{Book, Cpu, Estimate, Mix, Nanoseconds, Origin, Point, Run, Skip, Term, Value};
+use record::{Book, Cost, Cpu, Estimate, Mix, Nanoseconds, Origin, Point, Run, Skip, Term, Value};
 
 use crate::support::{close, mix, places, priced, total};
 
@@ -81,6 +81,27 @@ fn what_is_lacking_is_reported() {
     assert_eq!(lack, Lack::Missing(Some("no store (buy one)".into())));
     new.costs[0].net_ns.typical = Nanoseconds(1e300);
     assert_eq!(priced(&wanted, &new, 0).lacking[0].1, Lack::Absurd);
+}
+
+#[test]
+fn the_whole_is_one_cost_or_none() {
+    let [old, mut new] = multics();
+    let mut wanted = mix(&[("ada", 1.0)]);
+    let whole = |wanted: &Mix, run: &Run| whole_cost(wanted, run).map(|cost| cost.map(Cost::typed));
+    assert_eq!(whole(&wanted, &old), Ok(None));
+    let id = new.costs[0].operation.clone();
+    wanted.whole = Some(id.clone());
+    assert_eq!(whole(&wanted, &new), Ok(Some(id.clone())));
+    new.costs[0].at = Point::default().with("size", Value::Number(4096));
+    assert_eq!(whole(&wanted, &new), Ok(Some(format!("{id}@size=4KiB"))));
+    let mut twice = new.costs[0].clone();
+    twice.at = Point::default().with("size", Value::Number(1));
+    new.costs.push(twice);
+    assert_eq!(whole(&wanted, &new).map_err(|several| several.len()), Err(2));
+    for written in ["4KiB", "4096"] {
+        wanted.whole = Some(format!("{id}@size={written}"));
+        assert_eq!(whole(&wanted, &new), Ok(Some(format!("{id}@size=4KiB"))));
+    }
 }
 
 #[test]

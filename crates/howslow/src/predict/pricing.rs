@@ -22,7 +22,11 @@ pub(crate) fn priced(
         let written =
             mix.measured.iter().find(|(run, _)| whole::is_called(named, run)).and_then(|(_, time)| whole::figure(time));
         let typed = wholes.iter().rev().find(|(known, _)| *known == place).map(|(_, whole)| *whole);
-        prediction.measured = typed.or(written).or(prediction.measured);
+        let given = typed.or(written);
+        if given.is_none() {
+            whole::is_one(mix, named.run)?;
+        }
+        prediction.measured = given.or(prediction.measured);
         predictions.push(prediction);
     }
     validate(runs, mix.left_out, &mut predictions);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use analysis::predict::{MachineState, whole};
+use analysis::predict::{MachineState, whole, whole_cost};
 use analysis::statistics::Interval;
 use record::units::time_of;
 use record::{Mix, Run, printable};
@@ -66,10 +66,20 @@ impl Whole {
                     .whole
                     .as_ref()
                     .ok_or_else(|| bad(format!("the mix '{}' names no whole; give a time", mix.name)))?;
+                is_one(mix, run)?;
                 whole(state, mix, run).ok_or_else(|| bad(format!("that run does not have '{named}'")))
             }
         }
     }
+}
+
+/// Refuses a mix whose whole may be several costs of the run.
+pub(super) fn is_one(mix: &Mix, run: &Run) -> Result<(), Misuse> {
+    let (name, whole) = (&mix.name, mix.whole.as_deref().unwrap_or_default());
+    whole_cost(mix, run).map(drop).map_err(|several| {
+        let several = several.join(", ");
+        Misuse(format!("the mix '{name}': whole = '{whole}' may be {several}; write one of them there"))
+    })
 }
 
 fn bad(shown: &str, why: &str) -> Misuse {
