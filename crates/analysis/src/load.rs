@@ -19,7 +19,7 @@ pub use certainty::{between_faults, idle_interval};
 pub use configuration::{Configuration, PageDevice, Relief};
 pub use crowding::crowds;
 pub use demands::{Crowding, Demands, FaultsAt, Paged, Usual, mean_of};
-pub use figures::{Busy, Counted, Idle, PaperRow, idle, row};
+pub use figures::{Busy, Idle, PaperRow, idle, row};
 pub use for_model::model_file;
 pub use forecast::{Forecast, Forecasts, Missed, alone, by_half, error, flushed, forecast, missed, steady_missed};
 pub use judged::{Judged, judged};

@@ -57,7 +57,7 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Outcome> {
     let configurations = plan.axes.configurations();
     let before = if args.predict { predict::takes(&plan, &configurations) } else { 0.0 };
     let seconds = plan.takes(configurations.len()) + before;
-    check_time((configurations.len(), "configuration"), seconds, args.yes)?;
+    check_time((configurations.len(), "configuration"), seconds, args.yes || args.dry_run)?;
     let takes = duration_text(seconds);
     if args.predict {
         predict::check(&plan).map_err(refused)?;

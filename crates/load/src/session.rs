@@ -278,8 +278,9 @@ pub fn dry_run(plan: &Plan, configurations: &[Configuration], root: &Path) -> Re
         PageDevice::Zram => Some(format!("adds a zram device of {size}, and removes it after each configuration")),
     }));
     let largest = plan.axes.memory.iter().filter_map(|Memory(memory)| *memory).max().unwrap_or(0);
-    if largest > 0 && controllers.version().is_some() {
-        lines.push(format!("makes a control group for each configuration, with at most {}", record::Bytes(largest)));
+    if controllers.version().is_some() {
+        let most = (largest > 0).then(|| format!(", with at most {}", record::Bytes(largest)));
+        lines.push(format!("makes a control group for each configuration{}", most.unwrap_or_default()));
     }
     lines.push(format!("interactions: {}", script.names.join(", ")));
     lines.extend(notes);

@@ -14,8 +14,8 @@ pub fn idle_interval(measured: &Measured, kind: fn(&Idle) -> f64) -> Interval {
 /// Processor time between two page faults while this many are eligible, in seconds, with its interval; `None` if none occurred.
 /// The interval is that of a ratio of sums (Cochran, Sampling Techniques, 6.4).
 pub fn between_faults(measured: &Measured, eligible: usize) -> Option<Interval> {
-    let whole = measured.depths.get(eligible).filter(|depth| depth.major_faults > 0.0)?;
-    let value = whole.busy_s / whole.major_faults;
+    let whole = measured.depths.get(eligible)?;
+    let value = whole.between_faults_s()?;
     let parts: Vec<&Depth> = measured.parts.iter().filter_map(|part| part.get(eligible)).collect();
     let each = whole.major_faults / parts.len().max(1) as f64;
     let residuals: Vec<f64> = parts.iter().map(|part| (part.busy_s - value * part.major_faults) / each).collect();

@@ -5,7 +5,7 @@
 use super::configuration::{Configuration, PageDevice, Relief};
 use super::demands::{Crowding, Demands, Usual, mean_of};
 use super::measured::Measured;
-use crate::model::{FaultCurve, PageSource, System, predict};
+use crate::model::{FaultCurve, Figure, PageSource, System, predict};
 
 /// More than so many at once show nothing that these do not.
 const MOST: u32 = 4;
@@ -48,7 +48,10 @@ impl Crowding {
         let others = f64::from(users - 1);
         let handling = ((many.handling_s / one.handling_s - 1.0) / others).max(0.0);
         let before_s = demands.of_device(device)?.wait_s;
-        let wait = many.wait_s(users, cpus).filter(|_| before_s > 0.0).map_or(0.0, |wait_s| wait_s / before_s - 1.0);
+        let wait = many
+            .wait_s(users, cpus, demands.other_wait_s)
+            .filter(|_| before_s > 0.0)
+            .map_or(0.0, |wait_s| wait_s / before_s - 1.0);
         Some(Crowding { device, cpus, handling, wait: (wait / others).max(0.0) })
     }
 }
@@ -75,7 +78,7 @@ impl Fault {
 
     /// The wait for a page with which the model has the response that was measured; `None` where the processors are busy nearly all
     /// the time, so that the response shows nothing of it.
-    fn wait_s(&self, users: u32, cpus: u32) -> Option<f64> {
+    fn wait_s(&self, users: u32, cpus: u32, other_wait_s: Figure) -> Option<f64> {
         const IDLE: f64 = 0.05;
         const STEPS: u32 = 60;
         let cpu_s = self.user_s + self.count * self.handling_s;
@@ -89,6 +92,7 @@ impl Fault {
                 cpus,
                 user_s: self.user_s.into(),
                 handling_s: self.handling_s.into(),
+                other_wait_s,
                 faults: FaultCurve::PerInteraction(self.count.into()),
                 page_device: PageSource { service_s: service_s.into(), ..PageSource::default() },
                 ..System::default()
@@ -130,6 +134,11 @@ mod tests {
         let crowd = measured(configuration(2, 8 << 20, 2), 35e-6, 0.04 + 200.0 * 115e-6);
         let found = Crowding::of(&demands, &alone, &crowd).expect("faults");
         assert!((found.handling - 0.4).abs() < 1e-9, "{found:?}");
+        assert!((found.wait - (80.0 / 35.0 - 1.0)).abs() < 0.02, "{found:?}");
+        // Waiting for files is no waiting for pages.
+        let files = Demands { other_wait_s: 0.02.into(), ..demands.clone() };
+        let longer = measured(configuration(2, 8 << 20, 2), 35e-6, 0.06 + 200.0 * 115e-6);
+        let found = Crowding::of(&files, &alone, &longer).expect("faults");
         assert!((found.wait - (80.0 / 35.0 - 1.0)).abs() < 0.02, "{found:?}");
         // One processor that is always busy shows nothing of the wait.
         let busy = measured(configuration(2, 8 << 20, 1), 30e-6, 2.0 * (0.04 + 200.0 * 30e-6));

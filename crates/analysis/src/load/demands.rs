@@ -233,6 +233,14 @@ impl Paged {
         match (above.checked_sub(1).and_then(|below| self.curve.get(below)), self.curve.get(above)) {
             (None, None) => 0.0.into(),
             (Some(one), None) | (None, Some(one)) => one.faults,
+            // Nothing lies between an amount and all there is.
+            (Some(below), Some(next)) if next.share.is_infinite() => {
+                if share.is_infinite() {
+                    next.faults
+                } else {
+                    below.faults
+                }
+            }
             (Some(below), Some(next)) => {
                 let part = (share / below.share).ln() / (next.share / below.share).ln();
                 // A fault more, so that zero has a logarithm.

@@ -52,17 +52,6 @@ pub struct Busy {
     pub other: f64,
 }
 
-/// What a depth of multiprogramming has shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Counted {
-    /// Its share of the elapsed time.
-    pub share: f64,
-    /// Mean processor time between two page faults, in seconds, the handling of faults within; `None` if none occurred.
-    pub between_faults_s: Option<f64>,
-    /// The page faults that it is the mean of.
-    pub faults: f64,
-}
-
 /// One row of the paper's tables.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PaperRow {
@@ -78,7 +67,7 @@ pub struct PaperRow {
     /// Page faults of all interactions that waited for a page.
     pub major_faults: f64,
     /// By the number of eligible processes, from none up.
-    pub depths: Vec<Counted>,
+    pub depths: Vec<Depth>,
     /// Pages per second to and from the page device.
     pub pages_per_s: f64,
     /// Share of the time in which the page device was busy; `None` if the kernel does not tell.
@@ -104,7 +93,7 @@ pub fn row(measured: &Measured) -> PaperRow {
         throughput: (response.count - response.failed) as f64 / elapsed,
         cpu_s: measured.finished.iter().map(|finished| finished.user_s + finished.system_s).sum(),
         major_faults: measured.finished.iter().map(|finished| finished.major_faults).sum(),
-        depths: measured.depths.iter().map(|depth| counted(depth, elapsed)).collect(),
+        depths: measured.depths.clone(),
         pages_per_s: (measured.paging.pages_in + measured.paging.pages_out) / elapsed,
         device: measured.paging.device_s.map(|busy| busy / elapsed),
         busy: Busy {
@@ -115,14 +104,6 @@ pub fn row(measured: &Measured) -> PaperRow {
         },
         idle: idle(measured),
         response,
-    }
-}
-
-fn counted(depth: &Depth, elapsed: f64) -> Counted {
-    Counted {
-        share: depth.elapsed_s / elapsed,
-        between_faults_s: (depth.major_faults > 0.0).then(|| depth.busy_s / depth.major_faults),
-        faults: depth.major_faults,
     }
 }
 
@@ -186,9 +167,9 @@ mod tests {
         for (got, wanted) in shares.iter().zip([0.2, 0.1, 0.1]) {
             assert!((got - wanted).abs() < 1e-12, "{shares:?}");
         }
-        assert_eq!(row.depths[0].between_faults_s, None);
-        assert!((row.depths[1].between_faults_s.expect("faults") - 0.02).abs() < 1e-12);
-        assert!((row.depths[2].between_faults_s.expect("faults") - 0.08).abs() < 1e-12);
+        assert_eq!(row.depths[0].between_faults_s(), None);
+        assert!((row.depths[1].between_faults_s().expect("faults") - 0.02).abs() < 1e-12);
+        assert!((row.depths[2].between_faults_s().expect("faults") - 0.08).abs() < 1e-12);
         assert!((row.pages_per_s - 4.0).abs() < 1e-12 && row.device == Some(0.2));
         // 150 faults of 10 ms are 1.5 s of the kernel's 2.4.
         assert!((row.busy.faults - 0.15).abs() < 1e-12 && (row.busy.system - 0.09).abs() < 1e-12);

@@ -37,6 +37,8 @@ pub struct CliffPoint {
     pub refaulted_per_s: f64,
     /// Interactions that failed, were killed or hung, as a share.
     pub failed: f64,
+    /// Processes that the kernel killed for lack of memory, per interaction.
+    pub killed_for_memory: f64,
 }
 
 /// Between which amounts of memory the work breaks off.
@@ -61,7 +63,9 @@ impl Knee {
     pub fn cause(&self) -> &'static str {
         let (swap, files) = (self.falls.swapped_in_per_s, self.falls.refaulted_per_s);
         match () {
-            () if self.falls.failed > 0.1 => "the kernel kills processes because the group has no memory left",
+            () if self.falls.killed_for_memory > 0.1 => {
+                "the kernel kills processes because the group has no memory left"
+            }
             () if swap + files < 1.0 => "no page comes back from a device, so memory is not what is missing",
             () if swap >= 4.0 * files => "pages of the programs' own come back from swap",
             () if files >= 4.0 * swap => {
@@ -110,6 +114,7 @@ fn point(memory: Option<u64>, repetitions: &[&Measured]) -> CliffPoint {
         swapped_in_per_s: sum(&|measured| measured.paging.pages_in) / elapsed,
         refaulted_per_s: sum(&|measured| measured.paging.file_refaults) / elapsed,
         failed: failed as f64 / count.max(1) as f64,
+        killed_for_memory: sum(&|measured| measured.killed_for_memory as f64) / count.max(1) as f64,
     }
 }
 
@@ -130,7 +135,8 @@ mod tests {
 
     fn at(memory: f64, throughput: f64) -> CliffPoint {
         let (response_s, swapped_in_per_s) = (Some(1.0 / throughput), 100.0 / throughput);
-        CliffPoint { memory, throughput, response_s, swapped_in_per_s, refaulted_per_s: 1.0, failed: 0.0 }
+        let (refaulted_per_s, failed, killed_for_memory) = (1.0, 0.0, 0.0);
+        CliffPoint { memory, throughput, response_s, swapped_in_per_s, refaulted_per_s, failed, killed_for_memory }
     }
 
     #[test]
@@ -152,6 +158,8 @@ mod tests {
         knee.falls.refaulted_per_s = 0.0;
         assert!(knee.cause().contains("not what is missing"));
         knee.falls.failed = 0.5;
+        assert!(knee.cause().contains("not what is missing"), "whatever fails with all memory too");
+        knee.falls.killed_for_memory = 0.5;
         assert!(knee.cause().contains("kills"));
     }
 }

@@ -42,7 +42,7 @@ impl Outcome {
             Outcome::Done => "did its work".into(),
             Outcome::Failed(status) => format!("left with status {status}"),
             Outcome::Killed(signal) => format!("died of signal {signal}"),
-            Outcome::Hung => format!("took longer than {limit_s} s"),
+            Outcome::Hung => format!("took longer than {}", record::Nanoseconds(limit_s * 1e9)),
         }
     }
 }
@@ -83,6 +83,13 @@ pub struct Depth {
     pub major_faults: f64,
 }
 
+impl Depth {
+    /// Mean processor time between two page faults, in seconds, the handling of faults within; `None` if none occurred.
+    pub fn between_faults_s(&self) -> Option<f64> {
+        (self.major_faults > 0.0).then(|| self.busy_s / self.major_faults)
+    }
+}
+
 /// Processor time, in seconds, over all CPUs of the configuration.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CpuTime {
@@ -120,8 +127,6 @@ pub struct Pressure {
     pub some_s: f64,
     /// All tasks waited.
     pub full_s: f64,
-    /// True if it is that of the users alone.
-    pub own: bool,
 }
 
 /// What one page fault costs in processor time, in seconds, measured beforehand with one process.
@@ -150,12 +155,6 @@ pub struct Sums {
     /// Processor time in seconds by the control group; null if there is none.
     #[serde(rename = "group_cpu_s")]
     pub group_s: Option<f64>,
-    /// Faults that waited for a page, by the reports.
-    #[serde(skip)]
-    pub reported_faults: f64,
-    /// Faults that waited for a page, by the control group.
-    #[serde(skip)]
-    pub group_faults: Option<f64>,
 }
 
 /// What was counted in one configuration.

@@ -142,7 +142,7 @@ fn by_memory(system: &System) -> Result<Vec<(f64, PredictionInterval)>, ModelErr
 /// Predictions of those of these systems that the model takes.
 fn predicted(systems: impl Iterator<Item = (f64, System)>) -> Result<Vec<(f64, PredictionInterval)>, ModelError> {
     let one = |(at, system): (f64, System)| {
-        let prediction = ModelError::unless_too_large(predict_interval(&system)).transpose()?;
+        let prediction = ModelError::if_accepted(predict_interval(&system)).transpose()?;
         Some(prediction.map(|prediction| (at, prediction)))
     };
     systems.filter_map(one).collect()

@@ -29,10 +29,10 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// `None` for a system that is larger than the model takes.
-    pub(super) fn unless_too_large<T>(result: Result<T, ModelError>) -> Result<Option<T>, ModelError> {
+    /// `None` for a system that is no system, or larger than the model takes: one derived from another that was accepted.
+    pub(super) fn if_accepted<T>(result: Result<T, ModelError>) -> Result<Option<T>, ModelError> {
         match result {
-            Err(ModelError::TooLarge { .. }) => Ok(None),
+            Err(ModelError::TooLarge { .. } | ModelError::Parameter { .. }) => Ok(None),
             other => other.map(Some),
         }
     }

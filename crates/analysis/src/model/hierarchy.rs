@@ -18,28 +18,28 @@ pub(super) fn effort(rates: &Rates) -> f64 {
 }
 
 pub(super) fn solve(rates: &Rates) -> SteadyState {
-    let most = rates.most_eligible();
-    let inner: Vec<Inside> = (1..=most).map(|eligible| inside(rates, eligible)).collect();
-    let throughputs: Vec<f64> =
-        inner.iter().zip(1..).map(|(places, eligible)| throughput(rates, eligible, places)).collect();
+    let mut shares = vec![0.0; rates.most_eligible() as usize + 1];
+    let mut queued = 0.0;
+    for (present, probability) in outside(rates, &throughputs(rates)) {
+        let eligible = rates.eligible(present);
+        shares[eligible as usize] += probability;
+        queued += probability * f64::from(present - eligible);
+    }
     let mut steady = Steady::new(rates);
-    for (present, probability) in outside(rates, &throughputs) {
-        match rates.eligible(present) {
-            0 => steady.add(0, 0, 0, probability),
-            eligible => {
-                for &(pages, elsewhere, share) in &inner[eligible as usize - 1] {
-                    steady.add(present, pages, elsewhere, probability * share);
-                }
-            }
+    steady.add(0, 0, 0, shares[0]);
+    // The places of one level at a time: those of all would take gigabytes.
+    for (eligible, probability) in (0..).zip(shares).skip(1) {
+        for (pages, elsewhere, share) in inside(rates, eligible) {
+            steady.add(eligible, pages, elsewhere, probability * share);
         }
     }
+    steady.add_queued(queued);
     steady.prediction(Method::Hierarchy, 1.0)
 }
 
 /// The share of all work that is done while 1, 2, ... are eligible.
 pub(super) fn work_by_eligible(rates: &Rates) -> Vec<f64> {
-    let throughput = |eligible| throughput(rates, eligible, &inside(rates, eligible));
-    let throughputs: Vec<f64> = (1..=rates.most_eligible()).map(throughput).collect();
+    let throughputs = throughputs(rates);
     let mut work = vec![0.0; throughputs.len()];
     for (present, probability) in outside(rates, &throughputs) {
         if let Some(index) = (rates.eligible(present) as usize).checked_sub(1) {
@@ -48,6 +48,11 @@ pub(super) fn work_by_eligible(rates: &Rates) -> Vec<f64> {
     }
     let sum: f64 = work.iter().sum();
     work.iter().map(|part| part / sum).collect()
+}
+
+/// Finished interactions per second while 1, 2, ... are eligible.
+fn throughputs(rates: &Rates) -> Vec<f64> {
+    (1..=rates.most_eligible()).map(|eligible| throughput(rates, eligible, &inside(rates, eligible))).collect()
 }
 
 /// Finished interactions per second while this many are eligible.

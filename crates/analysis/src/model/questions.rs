@@ -88,7 +88,7 @@ pub fn users_within_p95(
     // About the bound, the percentile is in proportion to the mean.
     let at = users.max(1);
     let mean = predict(&System { users: at, ..system.clone() });
-    let Some(mean) = ModelError::unless_too_large(mean)? else { return Ok(UsersWithin { users: found, at_least }) };
+    let Some(mean) = ModelError::if_accepted(mean)? else { return Ok(UsersWithin { users: found, at_least }) };
     let mean_bound = mean.response_s * bound_s / p95(at)?.value;
     let by_mean = users_within(system, mean_bound)?.users;
     let below = (by_mean.value - by_mean.low).hypot(found.value - found.low);
@@ -101,7 +101,7 @@ pub fn users_within_p95(
 fn most_users(mut within: impl FnMut(u32) -> Result<bool, ModelError>) -> Result<(u32, bool), ModelError> {
     let mut too_large = MOST + 1;
     let mut within = |users| {
-        let found = ModelError::unless_too_large(within(users))?;
+        let found = ModelError::if_accepted(within(users))?;
         too_large = if found.is_none() { too_large.min(users) } else { too_large };
         Ok(found.unwrap_or(false))
     };
@@ -115,7 +115,7 @@ fn most_users(mut within: impl FnMut(u32) -> Result<bool, ModelError>) -> Result
 
 /// The most users within, beginning near a guess.
 fn most_near(guess: u32, mut within: impl FnMut(u32) -> Result<bool, ModelError>) -> Result<u32, ModelError> {
-    let mut within = |users| Ok(ModelError::unless_too_large(within(users))?.unwrap_or(false));
+    let mut within = |users| Ok(ModelError::if_accepted(within(users))?.unwrap_or(false));
     let guess = guess.max(1);
     let mut step = 1;
     if within(guess)? {
@@ -222,7 +222,7 @@ pub struct Worth {
 pub fn worth(system: &System, change: SystemChange, bound_s: Option<f64>) -> Result<Option<Worth>, ModelError> {
     let Some(changed) = change.of(system) else { return Ok(None) };
     let before = predict(system)?;
-    let Some(after) = ModelError::unless_too_large(predict(&changed))? else { return Ok(None) };
+    let Some(after) = ModelError::if_accepted(predict(&changed))? else { return Ok(None) };
     // The same draw before and after: what is uncertain of both cancels.
     let ratios = answers(&draws(system), |drawn| {
         let (before, after) = (predict(drawn).ok()?, predict(&change.of(drawn)?).ok()?);
@@ -269,13 +269,13 @@ pub fn bottleneck(system: &System) -> Result<Bottleneck, ModelError> {
     let before = predict(system)?.response_s;
     let mut gains = Vec::new();
     for resource in [Resource::Cpu, Resource::PageDevice, Resource::Memory, Resource::Other] {
-        let after = ModelError::unless_too_large(predict(&with_more(system, resource)))?;
+        let after = ModelError::if_accepted(predict(&with_more(system, resource)))?;
         gains.extend(after.map(|after| (resource, (1.0 - after.response_s / before) * 100.0)));
     }
     if let Some(more) = SystemChange::Eligible.of(system) {
         // The limit is a whole number: the gain of one more, for each percent that one more is.
         let percent = 100.0 / f64::from(system.eligible.unwrap_or(1));
-        let after = ModelError::unless_too_large(predict(&more))?;
+        let after = ModelError::if_accepted(predict(&more))?;
         gains.extend(after.map(|after| (Resource::Eligible, (1.0 - after.response_s / before) * 100.0 / percent)));
     }
     gains.sort_by(|a, b| b.1.total_cmp(&a.1));

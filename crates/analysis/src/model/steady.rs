@@ -59,6 +59,11 @@ impl<'a> Steady<'a> {
         }
     }
 
+    /// Adds interactions that are present and wait to become eligible: their mean number.
+    pub fn add_queued(&mut self, queued: f64) {
+        self.present += queued;
+    }
+
     /// The figures over a time, if the weights were times spent in states.
     pub fn mean(&self, time: f64) -> SteadyState {
         self.prediction(Method::Simulation, time)

@@ -21,7 +21,7 @@ pub(super) fn experiment(plan: &Plan, all: &[Configuration], root: &Path, seed: 
     let mut results = Experiment {
         plan: plan.name.clone(),
         interactions: session.interactions().to_vec(),
-        limited_by: session.limited_by().map(String::from),
+        limited_by: session.limited_by().filter(|_| all.iter().any(|one| one.memory.is_some())).map(String::from),
         notes: session.notes.clone(),
         ..Experiment::default()
     };

@@ -18,7 +18,6 @@ pub(super) fn measured(setting: &Setting, tally: Tally, before: &Counts, after: 
     let difference = |later: Pressure, earlier: Pressure| Pressure {
         some_s: later.some_s - earlier.some_s,
         full_s: later.full_s - earlier.full_s,
-        own: later.own,
     };
     Measured {
         configuration: setting.configuration.clone(),

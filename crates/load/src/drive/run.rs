@@ -87,7 +87,6 @@ pub fn drive(
     drop(people);
     tally.sums.waited_s = users.waited_for(Duration::from_secs(2));
     tally.sums.group_s = books.group.cpu_s();
-    tally.sums.group_faults = books.group.major_faults();
     drop(users);
     Ok(Ending::Done(Box::new(measured(setting, tally, &before, &after))))
 }
@@ -350,7 +349,6 @@ impl<'a> Driver<'a> {
         };
         self.tally.finish(finished, report.ended);
         self.tally.sums.reported_s += finished.user_s + finished.system_s;
-        self.tally.sums.reported_faults += finished.major_faults;
         let before = self.gate.inside();
         let next = self.gate.leave();
         self.note_turn(before);

@@ -155,8 +155,10 @@ impl Plan {
         let pages = (bytes / rustix::param::page_size() as u64).clamp(1, u64::from(u32::MAX / 4)) as u32;
         // Two references to each page on average leave an eighth of them out.
         let job = Job { cpu: Time(0.0), working_set: Size(bytes), references: 2 * pages, locality: 0.0, hot: 1.0 };
-        let between = |number: usize| Interaction {
-            name: format!("{FLUSH}{number}"),
+        let taken = |name: &String| self.interactions.iter().any(|interaction| interaction.name == *name);
+        let mut names = (0..).map(|number| format!("{FLUSH}{number}")).filter(|name| !taken(name));
+        let mut between = || Interaction {
+            name: names.next().unwrap_or_default(),
             times: 1,
             think: Think::default(),
             job: Some(job.clone()),
@@ -164,9 +166,8 @@ impl Plan {
             any_of: None,
             optional: false,
         };
-        let each = plan.interactions.into_iter().enumerate();
-        plan.interactions =
-            each.flat_map(|(number, interaction)| [between(number), Interaction { times: 1, ..interaction }]).collect();
+        let each = plan.interactions.into_iter();
+        plan.interactions = each.flat_map(|interaction| [between(), Interaction { times: 1, ..interaction }]).collect();
         plan
     }
 
@@ -236,6 +237,8 @@ mod tests {
             plan.interactions.iter().map(|interaction| (interaction.name.as_str(), interaction.times)).collect();
         assert_eq!(reported, [("flush 0", 1), ("a", 1)]);
         assert_eq!(plan.interactions[0].job.as_ref().map(|job| job.working_set.0), Some(8 << 20));
+        let plan = Plan::from_toml(&LEAST.replace("name = 'a'", "name = 'flush 0'")).expect("a plan").flushed(8 << 20);
+        plan.check().expect("a user's interaction may have such a name");
     }
 
     #[test]

@@ -127,11 +127,8 @@ impl Group {
         let own = self.memory.as_ref().filter(|controller| controller.version == Version::Two);
         let own =
             own.map(|controller| read(&controller.folder.join("memory.pressure"))).filter(|text| !text.is_empty());
-        let (text, is_own) = match own {
-            Some(text) => (text, true),
-            None => (read(Path::new("/proc/pressure/memory")), false),
-        };
-        Some(Pressure { some_s: pressure(&text, "some")?, full_s: pressure(&text, "full")?, own: is_own })
+        let text = own.unwrap_or_else(|| read(Path::new("/proc/pressure/memory")));
+        Some(Pressure { some_s: pressure(&text, "some")?, full_s: pressure(&text, "full")? })
     }
 }
 
@@ -254,7 +251,7 @@ mod tests {
         let (_root, group) = made(Version::Two, &files);
         assert_eq!((group.cpu_s(), group.major_faults()), (Some(1.5), Some(70.0)));
         assert_eq!((group.swapped(), group.killed_for_memory()), (Some((11.0, 12.0)), 4));
-        assert_eq!(group.pressure(), Some(Pressure { some_s: 3.0, full_s: 1.0, own: true }));
+        assert_eq!(group.pressure(), Some(Pressure { some_s: 3.0, full_s: 1.0 }));
         let folder = &group.memory.as_ref().expect("a part").folder;
         assert_eq!(read(&folder.join("memory.max")), (48 << 20).to_string());
         std::mem::forget(group);

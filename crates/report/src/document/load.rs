@@ -108,8 +108,8 @@ pub struct LoadCliff {
     pub common: String,
     /// The largest memory first.
     pub points: Vec<CliffPoint>,
-    /// The least memory, in bytes, with nine tenths of the best throughput, below which less is had; null if the least
-    /// that was measured has them, or nothing was done.
+    /// The least memory, in bytes, with nine tenths of the best throughput, below which less is had; null if that is all there
+    /// is, where `falls` is a number, and if the least that was measured has them, or nothing was done.
     pub holds: Option<f64>,
     /// The next smaller one.
     pub falls: Option<f64>,
@@ -174,7 +174,7 @@ impl From<&Depth> for LoadDepth {
             elapsed_s: depth.elapsed_s,
             busy_s: depth.busy_s,
             major_faults: depth.major_faults,
-            between_faults_s: (depth.major_faults > 0.0).then(|| depth.busy_s / depth.major_faults),
+            between_faults_s: depth.between_faults_s(),
         }
     }
 }

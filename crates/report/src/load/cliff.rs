@@ -74,6 +74,7 @@ mod tests {
                 swapped_in_per_s: 0.0,
                 refaulted_per_s: 0.0,
                 failed: 0.0,
+                killed_for_memory: 0.0,
             };
             let points = throughputs.into_iter().zip([3e9, 2e9, 1e9]).map(point).collect();
             cliff(&Cliff { common: Configuration::default(), points, knee: None }, Style::PLAIN)

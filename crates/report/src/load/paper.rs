@@ -1,6 +1,6 @@
 //! The paper's figures beside those of the plan that repeats its experiment: what half as much memory again changes.
 
-use analysis::load::{Configuration, PaperRow, Relief};
+use analysis::load::{Configuration, Depth, PaperRow, Relief};
 use record::units::significant;
 
 use super::tables::{share, time};
@@ -59,7 +59,7 @@ pub(super) fn paper(plan: &str, rows: &[PaperRow], style: Style) -> String {
     };
     for depth in 1..=3 {
         let here = |row: &PaperRow| {
-            let between = row.depths.get(depth).and_then(|figures| figures.between_faults_s);
+            let between = row.depths.get(depth).and_then(Depth::between_faults_s);
             between.map_or_else(|| "-".into(), time)
         };
         add(&format!("between faults, depth {depth}"), &|printed| time(printed.between[depth - 1]), &here);

@@ -1,6 +1,6 @@
 //! The tables: what the paper calls I, II and III, and response times by interaction.
 
-use analysis::load::{Measured, PaperRow, Response, per_interaction, response};
+use analysis::load::{Depth, Measured, PaperRow, Response, per_interaction, response};
 use analysis::statistics::Interval;
 use record::Nanoseconds;
 use record::units::{Amount, grouped, percent, significant};
@@ -64,7 +64,7 @@ pub(super) fn paging(rows: &[PaperRow], style: Style) -> String {
     grid.heading([String::new()].into_iter().chain(depths).chain(rest));
     for (number, row) in rows.iter().enumerate() {
         let between = |depth: usize| {
-            let known = row.depths.get(depth).and_then(|figures| figures.between_faults_s);
+            let known = row.depths.get(depth).and_then(Depth::between_faults_s);
             known.map_or_else(|| "-".into(), time)
         };
         let mut cells = vec![(number + 1).to_string()];

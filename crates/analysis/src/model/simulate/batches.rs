@@ -69,6 +69,9 @@ fn figures(batches: &[SteadyState]) -> PredictionInterval {
     PredictionInterval::of(Method::Simulation, |figure| {
         let values: Vec<f64> = batches.iter().map(figure).collect();
         let (mean, half) = (mean(&values), half(&values));
+        if !mean.is_finite() {
+            return [mean; 3];
+        }
         [mean, (mean - half).max(0.0), mean + half]
     })
 }

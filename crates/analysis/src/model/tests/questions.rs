@@ -99,6 +99,23 @@ fn half_the_handling_leaves_the_execution_between_faults() {
 }
 
 #[test]
+fn a_change_that_leads_to_no_system_is_left_out() {
+    // With four eligible, the time between faults would be less than their handling.
+    let faults = FaultCurve::ByDepth([0.022, 0.021, 0.015].map(Into::into).to_vec());
+    let base = System {
+        users: 20,
+        eligible: Some(3),
+        handling_s: Figure::from(0.008),
+        handling_crowding: 0.3.into(),
+        faults,
+        ..system()
+    };
+    assert_eq!(worth(&base, SystemChange::Eligible, None).expect("an answer"), None);
+    let found = bottleneck(&base).expect("an answer");
+    assert!(found.gains.len() >= 3, "{found:?}");
+}
+
+#[test]
 fn a_curve_without_end_is_refused() {
     let faults = FaultCurve::Power { at_bytes: 1 << 30, every_s: 1.0.into(), exponent: 300.0.into() };
     let error = predict(&System { faults, memory_bytes: Some(64 << 20), ..system() }).expect_err("refused");

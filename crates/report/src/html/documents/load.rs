@@ -74,7 +74,9 @@ fn curve_name(configuration: &Value) -> String {
     let eligible =
         number(configuration, "eligible").map_or_else(String::new, |eligible| format!(", {eligible} eligible"));
     let cpus = counted(number(configuration, "cpus").unwrap_or(0.0) as u64, "CPU");
-    format!("{memory}, {cpus}, {}{eligible}", device.unwrap_or_default())
+    let relief = configuration.get("relief").and_then(Value::as_str).filter(|relief| *relief != "none");
+    let relief = relief.map_or_else(String::new, |relief| format!(", {relief}"));
+    format!("{memory}, {cpus}, {}{eligible}{relief}", device.unwrap_or_default())
 }
 
 fn table(measured: &[&Value]) -> BlockTable {
