@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use crate::error::FleetError;
-use crate::folder::{Folder, is_id, make_shared, new_id};
+use crate::folder::{Folder, Lock, is_id, make_shared, new_id};
 use crate::gather::program_file;
 use crate::plan::Plan;
 use crate::program::Program;
@@ -37,9 +37,9 @@ pub enum Nodes<'a> {
     Hosts(&'a [String]),
 }
 
-/// Creates a fleet and writes its state. Returns it, and what the user should know. Fails if what was requested makes no
-/// sense, the scheduler does not answer, or something cannot be written.
-pub fn begin(folder: &Folder, request: &Request) -> Result<(Fleet, Vec<String>), FleetError> {
+/// Creates a fleet and writes its state. Returns it, locked, and what the user should know. Fails if what was requested makes
+/// no sense, the scheduler does not answer, something cannot be written, or the fleet was begun meanwhile.
+pub fn begin(folder: &Folder, request: &Request) -> Result<(Fleet, Lock, Vec<String>), FleetError> {
     let id = match request.id {
         Some(id) if !is_id(id) => {
             let shown = record::printable(id);
@@ -75,13 +75,17 @@ pub fn begin(folder: &Folder, request: &Request) -> Result<(Fleet, Vec<String>),
         documents,
         nodes: nodes.iter().map(|name| Node::new(name)).collect(),
     };
-    folder.make(&fleet.id)?;
+    let lock = folder.lock(&fleet.id)?;
+    if folder.holds(&fleet.id) {
+        let text = format!("the fleet {} was begun meanwhile; the same command again finishes it", fleet.id);
+        return Err(FleetError::Misuse(text));
+    }
     let documents = &fleet.documents;
     std::fs::create_dir_all(documents).map_err(|source| FleetError::io("create the folder", documents, source))?;
     make_shared(&fleet)?;
     send(&fleet, &request.programs)?;
     folder.write(&fleet)?;
-    Ok((fleet, notes))
+    Ok((fleet, lock, notes))
 }
 
 /// The names of these nodes. Fails if they are named otherwise than this means does, or the scheduler does not answer.
@@ -146,6 +150,23 @@ mod tests {
     use crate::folder::remove_shared;
     use crate::gather::tests::fleet;
     use crate::program::Architecture;
+
+    #[test]
+    fn a_fleet_is_begun_by_one_program_only() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = Folder::at(&place.path().join("fleet"));
+        let begun = |host: &str| {
+            let (hosts, plan) = ([host.to_owned()], Plan::default());
+            let (means, nodes, programs) = (Means::Ssh, Nodes::Hosts(&hosts), Vec::new());
+            let (id, shared, documents, howslow) = (Some("a"), None, None, "");
+            begin(&folder, &Request { id, means, nodes, plan, programs, shared, documents, howslow })
+        };
+        let (_, lock, _) = begun("first").expect("a fleet");
+        assert!(matches!(begun("second"), Err(FleetError::Followed(_))));
+        drop(lock);
+        assert!(begun("second").is_err_and(|error| error.is_misuse()), "the first's jobs would be forgotten");
+        assert_eq!(folder.read("a").expect("a state").nodes, [Node::new("first")]);
+    }
 
     #[test]
     fn a_program_sent_to_a_complete_fleet_is_removed_again() {

@@ -45,8 +45,7 @@ pub(super) fn run(args: &FleetRunArgs) -> anyhow::Result<Outcome> {
     if !args.slurm && args.slurm_options.nodes.is_some() {
         return Err(Misuse("--nodes is for Slurm and Kubernetes; --ssh takes the hosts itself".into()).into());
     }
-    let (fleet, notes) = or_misuse(::fleet::begin(&folder, &request))?;
-    let _lock = or_misuse(folder.lock(&fleet.id))?;
+    let (fleet, _lock, notes) = or_misuse(::fleet::begin(&folder, &request))?;
     notes.iter().for_each(|note| print_note(note));
     print_note(&format!("fleet {}: {}", fleet.id, counted(fleet.nodes.len() as u64, "node")));
     follow(&folder, fleet, &args.follow.every, begin)
