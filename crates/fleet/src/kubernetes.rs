@@ -220,7 +220,7 @@ impl Manifests {
         let host = json!({ "name": "HOWSLOW_HOST", "value": "$(NODE_NAME)" });
         let Collector::Store { secret, key } = &self.collector else { return json!([node, host]) };
         let reference = json!({ "secretKeyRef": { "name": secret, "key": key, "optional": false } });
-        json!([node, host, { "name": "HOWSLOW_STORE", "valueFrom": reference }])
+        json!([node, host, { "name": "HOWSLOW_FLEET_STORE", "valueFrom": reference }])
     }
 
     fn results(&self) -> Value {
@@ -302,6 +302,8 @@ mod tests {
         }
         assert!(Manifests { count: 0, ..manifests() }.write().is_err());
         let store = Collector::Store { secret: "db".into(), key: "URL".into() };
-        assert_eq!(Collector::parse("postgres:db/URL").ok(), Some(store));
+        assert_eq!(Collector::parse("postgres:db/URL").ok(), Some(store.clone()));
+        let environment = Manifests { collector: store, ..manifests() }.environment();
+        assert_eq!(environment[2]["name"], "HOWSLOW_FLEET_STORE", "what node.sh reads");
     }
 }

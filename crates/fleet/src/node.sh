@@ -42,8 +42,8 @@ version=$("$program" --version 2>&1) || finish 73 "howslow cannot run here: $ver
 boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)
 place started "$(uname -n) $architecture ${boot:--} $version" || exit 71
 HOWSLOW_DATA=$private/data
-# In a container, the address of a store may be given.
-HOWSLOW_STORE=${HOWSLOW_STORE:-files}
+# A container may be given a store. In one that the node's user has set, each run would be kept twice.
+HOWSLOW_STORE=${HOWSLOW_FLEET_STORE:-files}
 export HOWSLOW_DATA HOWSLOW_STORE
 guard=
 timeout -k 5 5 true 2>/dev/null && guard="timeout -k 5 $limit"
@@ -52,7 +52,7 @@ IFS=,
 for number in $repetitions; do
     IFS=' '
     begun=$(date +%s)
-    $guard "$program" "$@" -o "$private/run.json" >/dev/null 2>>"$folder/$name.log" &
+    $guard "$program" "$@" ${HOWSLOW_FLEET_STORE:+--keep} -o "$private/run.json" >/dev/null 2>>"$folder/$name.log" &
     child=$!
     wait "$child"
     status=$?
@@ -71,5 +71,9 @@ for number in $repetitions; do
     cp "$private/run.json" "$folder/.$name.r$number.part" && mv -f "$folder/.$name.r$number.part" "$folder/$name.r$number.json" ||
         finish 75 "the document cannot be written to $folder"
     rm -f "$private/run.json"
+    # Below the private folder, a run waits for a store in vain.
+    for waiting in "$private"/data/waiting/*/*.json; do
+        [ ! -f "$waiting" ] || finish 76 "the store did not take run $number"
+    done
 done
 finish 0 done
