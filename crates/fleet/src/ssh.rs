@@ -31,28 +31,29 @@ const LARGEST_PROGRAM: u64 = 1 << 30;
 /// Hosts that are contacted at the same time.
 const AT_ONCE: usize = 16;
 
+// The scripts are sent on one line: a line end here is a space there.
+
 /// Makes the fleet's folder, and prints the architecture and the digest of the program there. Its argument is the folder's name.
 const PREPARE: &str = r#"umask 077; mkdir -p "$HOME/$1" && [ -O "$HOME/$1" ] && cd "$HOME/$1" && uname -m && { cat program.sum 2>/dev/null || :; }"#;
 /// Receives a file. Arguments: the folder, the file's name, and for a program its digest.
 const RECEIVE: &str = r#"umask 077; cd "$HOME/$1" && { [ -z "$3" ] || rm -f program.sum; } && cat >".part.$2" && chmod 700 ".part.$2" && mv -f ".part.$2" "$2" &&
 { [ -z "$3" ] || printf '%s\n' "$3" >program.sum; }"#;
 /// Starts the node's script, which outlives the connection. Arguments: the folder, the attempt's name, and the script's.
-const START: &str = r#"umask 077; cd "$HOME/$1" || exit 71; name=$2; shift 2
+const START: &str = r#"umask 077; cd "$HOME/$1" || exit 71; name=$2; shift 2;
 if command -v setsid >/dev/null; then setsid sh ./node.sh "$PWD" "$@" </dev/null >/dev/null 2>&1 &
-else nohup sh ./node.sh "$PWD" "$@" </dev/null >/dev/null 2>&1 &
-fi
+else nohup sh ./node.sh "$PWD" "$@" </dev/null >/dev/null 2>&1 & fi;
 echo $! >"$name.pid"; cat "$name.pid""#;
 /// Tells whether the script runs, for how long, and which files there are. Arguments: the folder, the attempt's name.
-const LOOK: &str = r#"cd "$HOME/$1" 2>/dev/null || { echo gone; exit 0; }
-pid=$(cat "$2.pid" 2>/dev/null) || { echo gone; exit 0; }
-if grep -q "$2" "/proc/$pid/cmdline" 2>/dev/null; then echo running $(( $(date +%s) - $(stat -c %Y "$2.pid") )); else echo ended; fi
+const LOOK: &str = r#"cd "$HOME/$1" 2>/dev/null || { echo gone; exit 0; };
+pid=$(cat "$2.pid" 2>/dev/null) || { echo gone; exit 0; };
+if grep -q "$2" "/proc/$pid/cmdline" 2>/dev/null; then echo running $(( $(date +%s) - $(stat -c %Y "$2.pid") )); else echo ended; fi;
 ls | grep "^$2\." "#;
 /// Prints a file. Arguments: the folder, the file's name.
 const FETCH: &str = r#"cd "$HOME/$1" && cat "$2""#;
 /// Ends the script if it is still ours. Arguments: the folder, the attempt's name.
-const END: &str = r#"cd "$HOME/$1" 2>/dev/null || exit 0
-pid=$(cat "$2.pid" 2>/dev/null) || exit 0
-grep -q "$2" "/proc/$pid/cmdline" 2>/dev/null || exit 0
+const END: &str = r#"cd "$HOME/$1" 2>/dev/null || exit 0;
+pid=$(cat "$2.pid" 2>/dev/null) || exit 0;
+grep -q "$2" "/proc/$pid/cmdline" 2>/dev/null || exit 0;
 kill -TERM "$pid""#;
 /// Removes the fleet's folder. Argument: the folder.
 const CLEAN: &str = r#"[ -O "$HOME/$1" ] && rm -rf "$HOME/$1""#;
@@ -98,10 +99,8 @@ impl Ssh {
         if let Ok(mut connected) = self.connected.lock() {
             connected.push(host.into());
         }
-        // The host's login shell reads one line of words, each quoted.
-        let words = ["sh", "-c", script, "howslow"].into_iter().chain(arguments.iter().copied());
         let mut command = self.client(host);
-        command.arg(shell_words::join(words));
+        command.arg(line_of(script, arguments));
         let answer = run_command(&mut command, input, if input.is_empty() { PATIENCE } else { CARRY })?;
         match answer.ok {
             true => Ok(answer),
@@ -261,6 +260,12 @@ fn remove_abandoned(place: &Path) {
     }
 }
 
+/// What the host's login shell reads: one line of words, each quoted. In csh, quotes hold no line end.
+fn line_of(script: &str, arguments: &[&str]) -> String {
+    let script = script.replace('\n', " ");
+    shell_words::join(["sh", "-c", &script, "howslow"].into_iter().chain(arguments.iter().copied()))
+}
+
 /// Seconds since the task was submitted, by the clock here.
 fn elapsed_s(fleet: &Fleet, task: &Task) -> Option<f64> {
     let submitted = &fleet.nodes.get(task.place)?.attempts.last()?.submitted;
@@ -339,6 +344,30 @@ mod tests {
         }
         assert_eq!(split("me@n1:22"), ("me@n1", Some("22")));
         assert_eq!(split("fe80::1"), ("fe80::1", None));
+    }
+
+    #[test]
+    fn scripts_are_one_line_for_any_login_shell() {
+        let home = tempfile::tempdir().expect("a folder");
+        let run = |script: &str, arguments: &[&str], input: &[u8]| {
+            let line = line_of(script, arguments);
+            assert!(!line.contains('\n'), "{line}");
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &line]).env("HOME", home.path());
+            let answer = run_command(&mut shell, input, PATIENCE).expect("it runs");
+            assert!(answer.ok, "{line}: {}", answer.complaint);
+            answer.text()
+        };
+        assert_eq!(run(PREPARE, &["f"], b"").lines().count(), 1, "the architecture");
+        run(RECEIVE, &["f", "howslow", "digest"], b"a program");
+        assert_eq!(run(PREPARE, &["f"], b"").lines().nth(1), Some("digest"));
+        run(RECEIVE, &["f", "node.sh", ""], b":");
+        let pid = run(START, &["f", "n0.a1", "it's", "n0.a1"], b"");
+        assert_eq!(run(FETCH, &["f", "n0.a1.pid"], b""), pid);
+        assert!(run(LOOK, &["f", "n0.a1"], b"").contains("n0.a1.pid"));
+        run(END, &["f", "n0.a1"], b"");
+        run(CLEAN, &["f"], b"");
+        assert_eq!(run(LOOK, &["f", "n0.a1"], b"").trim(), "gone");
     }
 
     #[test]
