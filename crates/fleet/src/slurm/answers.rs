@@ -91,10 +91,11 @@ pub(super) fn queue(text: &str, own: &str) -> Result<Vec<JobLine>, String> {
 /// A state that is not known is that of a job that has not ended.
 fn sight(state: &str, elapsed: &str, reason: &str) -> Sight {
     match state {
-        "PENDING" | "REQUEUED" | "REQUEUE_HOLD" | "REQUEUE_FED" | "SPECIAL_EXIT" | "RESV_DEL_HOLD" => {
+        // While its node starts, its time runs already.
+        "PENDING" | "CONFIGURING" | "REQUEUED" | "REQUEUE_HOLD" | "REQUEUE_FED" | "SPECIAL_EXIT" | "RESV_DEL_HOLD" => {
             Sight::Waiting(reason.into())
         }
-        "RUNNING" | "COMPLETING" | "CONFIGURING" | "SUSPENDED" | "STOPPED" | "SIGNALING" | "STAGE_OUT" | "RESIZING" => {
+        "RUNNING" | "COMPLETING" | "SUSPENDED" | "STOPPED" | "SIGNALING" | "STAGE_OUT" | "RESIZING" => {
             Sight::Running(seconds(elapsed).unwrap_or(0.0))
         }
         other => match end(other) {
@@ -191,7 +192,7 @@ mod tests {
 
     #[test]
     fn jobs_wait_run_and_end() {
-        let text = "1|PENDING|0:00|a|ReqNodeNotAvail, UnavailableNodes:n7\n2|RUNNING|1-02:03:04|b|None\n3|NODE_FAIL|0:26|c|NodeDown\n4|COMPLETED|0:03|d|None\n";
+        let text = "1|PENDING|0:00|a|ReqNodeNotAvail, UnavailableNodes:n7\n2|RUNNING|1-02:03:04|b|None\n3|NODE_FAIL|0:26|c|NodeDown\n4|COMPLETED|0:03|d|None\n5|CONFIGURING|9:59|e|None\n";
         let sights: Vec<Sight> = queue(text, "").expect("jobs").into_iter().map(|line| line.sight).collect();
         assert_eq!(
             sights,
@@ -200,6 +201,7 @@ mod tests {
                 Sight::Running(93_784.0),
                 Sight::Ended(End::Killed, "NODE_FAIL, NodeDown".into()),
                 Sight::Ended(End::Finished, "COMPLETED".into()),
+                Sight::Waiting("None".into()),
             ]
         );
         for odd in ["slurm_load_jobs error", "1|PENDING|0:00|a"] {
