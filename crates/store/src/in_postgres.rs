@@ -58,16 +58,27 @@ impl Postgres {
         let silence = url.option("tcp_user_timeout", None).map(milliseconds).transpose()?;
         // 0, by which libpq means the system's own, would give up at once here.
         let silence = silence.filter(|silence| !silence.is_zero()).unwrap_or(SILENCE);
-        let mut config = config(url)?;
-        config.ssl_mode(encryption.mode).tcp_user_timeout(silence).keepalives_idle(silence.max(Duration::from_secs(1)));
-        let connect = *config.get_connect_timeout().unwrap_or(&CONNECT);
+        let mut hosts = hosts(url).into_iter().map(|hosts| config(url, hosts)).collect::<Result<Vec<_>, _>>()?;
+        for config in &mut hosts {
+            let idle = silence.max(Duration::from_secs(1));
+            config.ssl_mode(encryption.mode).tcp_user_timeout(silence).keepalives_idle(idle);
+        }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| DatabaseError::Refused(format!("cannot wait for it: {error}")))?;
         let connected = runtime.block_on(async {
-            let (client, connection) = within(connect, config.connect(connector)).await?;
-            // It ends with the client or with the runtime.
-            tokio::spawn(connection);
-            Ok::<_, DatabaseError>(client)
+            let mut refused = unreadable("the host");
+            for config in &hosts {
+                let limit = *config.get_connect_timeout().unwrap_or(&CONNECT);
+                match within(limit, config.connect(connector.clone())).await {
+                    Ok((client, connection)) => {
+                        // It ends with the client or with the runtime.
+                        tokio::spawn(connection);
+                        return Ok(client);
+                    }
+                    Err(why) => refused = why,
+                }
+            }
+            Err(refused)
         });
         let client = match connected {
             Ok(client) => client,
@@ -96,8 +107,18 @@ impl Drop for Postgres {
     }
 }
 
-/// What the library gets of an URL.
-fn config(url: &PostgresUrl) -> Result<Config, DatabaseError> {
+/// A host of a URL, and its port.
+type Host = (String, Option<u16>);
+
+/// The hosts of an URL, tried one after another, so that a silent one is not waited for in vain. The library knows which belong
+/// together if addresses are given too, or any of them may be the first.
+fn hosts(url: &PostgresUrl) -> Vec<&[Host]> {
+    let together = ["hostaddr", "load_balance_hosts"].iter().any(|name| url.option(name, None).is_some());
+    if together || url.hosts.is_empty() { vec![url.hosts.as_slice()] } else { url.hosts.chunks(1).collect() }
+}
+
+/// What the library gets of an URL, with these of its hosts.
+fn config(url: &PostgresUrl, hosts: &[Host]) -> Result<Config, DatabaseError> {
     let mut words = String::new();
     // Values are quoted, so that no part of one is taken for another option.
     let mut add = |name: &str, value: &str| {
@@ -110,8 +131,8 @@ fn config(url: &PostgresUrl) -> Result<Config, DatabaseError> {
         }
         add(name, value);
     }
-    url.hosts.iter().for_each(|(host, _)| add("host", host));
-    url.hosts.iter().for_each(|(_, port)| add("port", &port.unwrap_or(5432).to_string()));
+    hosts.iter().for_each(|(host, _)| add("host", host));
+    hosts.iter().for_each(|(_, port)| add("port", &port.unwrap_or(5432).to_string()));
     let password = url.password.clone().or_else(|| std::env::var("PGPASSWORD").ok());
     for (name, value) in [("user", &url.user), ("password", &password), ("dbname", &url.database)] {
         value.iter().for_each(|value| add(name, value));
@@ -295,7 +316,10 @@ impl Backend for Postgres {
             let runs: Vec<String> = runs.iter().map(i64::to_string).collect();
             format!(" WHERE run = ANY ('{{{}}}'::bigint[])", runs.join(","))
         });
+        // All rows together may take longer than the server may be silent.
+        self.execute("SET statement_timeout = 0")?;
         let done = self.runtime.block_on(self.session.scan(&some.unwrap_or_default(), each));
-        self.session.given_up(done)
+        self.session.given_up(done)?;
+        self.execute(&format!("SET statement_timeout = {}", self.session.silence.as_millis()))
     }
 }

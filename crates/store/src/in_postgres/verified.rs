@@ -11,10 +11,10 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
 use super::encrypted::Connector;
-use super::encryption::{Encryption, Verifies};
+use super::encryption::{Encryption, SYSTEM, Verifies};
 
 /// Where systems keep the certificates of authorities that they trust.
-const SYSTEM: [&str; 4] = [
+const FILES: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
     "/etc/ssl/ca-bundle.pem",
@@ -45,13 +45,19 @@ pub(super) fn connector(encryption: &Encryption) -> Result<Connector, String> {
     Ok(Connector(Arc::new(config)))
 }
 
+/// The user's file of authorities for PostgreSQL, if there is one.
+pub(super) fn own_authorities() -> Option<PathBuf> {
+    let file = PathBuf::from(std::env::var_os("HOME")?).join(".postgresql/root.crt");
+    file.exists().then_some(file)
+}
+
 /// The certificates of the authorities that are trusted: those of a file, else the user's for PostgreSQL, else the system's.
 fn roots(file: Option<&str>) -> Result<RootCertStore, String> {
-    let own = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".postgresql/root.crt"));
-    let system = || SYSTEM.iter().map(PathBuf::from).find(|file| file.exists());
-    let found = match file.filter(|file| *file != "system") {
+    let system = || FILES.iter().map(PathBuf::from).find(|file| file.exists());
+    let found = match file {
+        Some(SYSTEM) => system(),
         Some(file) => Some(PathBuf::from(file)),
-        None => own().filter(|file| file.exists()).or_else(system),
+        None => own_authorities().or_else(system),
     };
     let file = found.ok_or("no certificates of authorities are found; name a file with sslrootcert=FILE")?;
     let reported = |why: &dyn std::fmt::Display| format!("the certificates in {}: {why}", shown(&file));

@@ -54,6 +54,23 @@ fn a_run_is_in_a_file_before_a_silent_server_is_contacted() {
 }
 
 #[test]
+fn a_second_host_is_tried_if_the_first_is_silent() {
+    let [silent, other] = [0; 2].map(|_| TcpListener::bind("127.0.0.1:0").expect("a port"));
+    let [first, second] = [&silent, &other].map(|listener| listener.local_addr().expect("a port"));
+    let server = std::thread::spawn(move || {
+        let (mut connection, _) = other.accept().expect("a connection");
+        // As a server that is being shut down says it.
+        connection.write_all(b"E\0\0\0\x1cSFATAL\0C57P03\0Mclosing\0\0").expect("said");
+        let _ = connection.read_to_end(&mut Vec::new());
+    });
+    let folder = tempfile::tempdir().expect("a folder");
+    let url = format!("postgres://ann@{first},{second}/costs?sslmode=disable&connect_timeout=1");
+    let reported = store(folder.path(), &url).list().expect_err("no store").to_string();
+    assert!(reported.contains("closing"), "{reported}");
+    server.join().expect("the server");
+}
+
+#[test]
 fn a_run_that_waits_for_one_database_never_goes_into_another() {
     let folder = tempfile::tempdir().expect("a folder");
     let urls =
