@@ -18,11 +18,11 @@ pub fn check_label(label: &str) -> Result<(), String> {
                 .into(),
         );
     }
-    if label.starts_with(PREFIX) {
-        return Err(format!("'{PREFIX}' is how a RUN says that a label follows; leave it out here"));
+    if let Some(prefix) = [PREFIX, "all:"].into_iter().find(|prefix| label.starts_with(prefix)) {
+        return Err(format!("'{prefix}' is how a RUN says that a label follows; leave it out here"));
     }
-    if label.ends_with(".json") || label.ends_with(".toml") {
-        return Err("a label does not end in .json or .toml, because RUN takes such names for files".into());
+    if [".json", ".toml", ".html"].iter().any(|end| label.ends_with(end)) {
+        return Err("a label does not end in .json, .toml or .html, because RUN takes such names for files".into());
     }
     if book_names().chain(reference_names()).any(|book| book == label) {
         return Err("a book or a reference machine has this name; choose another one".into());
@@ -45,7 +45,7 @@ mod tests {
         let long = "x".repeat(61);
         let bad =
             ["", " ", "a b", "a/b", "../x", "-n", "@1", "a\tb", "a\u{202e}b", "x.json", "x.toml", "zen-4", ".x", &long];
-        for bad in bad.into_iter().chain(["label:x", "a;b", "a'b", "a\"b", "a*"]) {
+        for bad in bad.into_iter().chain(["label:x", "all:x", "x.html", "a;b", "a'b", "a\"b", "a*"]) {
             assert!(check_label(bad).is_err(), "{bad}");
         }
     }
