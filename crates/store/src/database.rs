@@ -72,6 +72,7 @@ pub(crate) fn beginning(backend: &mut dyn Backend, begin: &str) -> Result<Vec<He
 fn head(row: &[SqlValue]) -> Head {
     // Whoever may write to the database may write anything.
     let text = |place: usize| row.get(place).map_or(String::new(), |cell| record::printable(cell.text()));
+    let patterns: Vec<String> = row.get(7).and_then(|cell| serde_json::from_str(cell.text()).ok()).unwrap_or_default();
     Head {
         key: row.first().map_or(0, SqlValue::number),
         id: text(1),
@@ -80,7 +81,7 @@ fn head(row: &[SqlValue]) -> Head {
         howslow: text(4),
         build: text(5),
         label: row.get(6).and_then(SqlValue::optional_text).map(|label| record::printable(&label)),
-        patterns: serde_json::from_slice(text(7).as_bytes()).unwrap_or_default(),
+        patterns: patterns.iter().map(|pattern| record::printable(pattern)).collect(),
         full: row.get(8).is_some_and(|cell| cell.number() != 0),
         cycle_ns: row.get(9).map_or(0.0, SqlValue::real),
         host: text(10),

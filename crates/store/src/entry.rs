@@ -164,7 +164,8 @@ impl CostPart {
         kinds.dedup();
         let series = Series {
             operation,
-            version: self.version,
+            // What the columns of all databases hold.
+            version: self.version.min(i32::MAX as u32),
             point: self.at.to_string().strip_prefix('@').map(printable).unwrap_or_default(),
             estimator: self.headline.word().into(),
             beside_work: false,

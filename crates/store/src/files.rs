@@ -10,7 +10,7 @@ use record::ReadError;
 use crate::entry::{Document, digest};
 use crate::error::StoreError;
 use crate::head::{Head, MOST_BYTES};
-use crate::id::{check_id, is_id};
+use crate::id::{LONGEST, check_id};
 use crate::rows::{CostTable, Filter, Row, Series};
 use crate::write::OpenFolder;
 
@@ -59,7 +59,7 @@ impl Files {
             Err(source) => return Err(StoreError::Io { what: "read the folder", path: self.folder(), source }),
         };
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        let names = names.filter(|name| name.strip_suffix(".json").is_some_and(is_id));
+        let names = names.filter(|name| name.strip_suffix(".json").is_some_and(is_stem));
         Ok(names.map(|name| self.folder().join(name)).collect())
     }
 
@@ -83,7 +83,15 @@ impl Files {
 
 /// The name of a document if another one has that of its id.
 fn beside(id: &str, document: &[u8]) -> String {
-    format!("{id}.{}", &digest(document)[..8])
+    format!("{id}.{}", &digest(document)[..BESIDE])
+}
+
+/// The letters of a digest in such a name.
+const BESIDE: usize = 8;
+
+/// True for an id, and for such a name.
+fn is_stem(stem: &str) -> bool {
+    stem.len() <= LONGEST + 1 + BESIDE && record::is_plain_name(stem)
 }
 
 /// The newest first.

@@ -15,11 +15,12 @@ pub(crate) use crate::import::Imported;
 use crate::import::{self, ImportOutcome, Ready};
 use crate::postgres_url::PostgresUrl;
 use crate::rows::{CostTable, Filter, Row, Series};
+use crate::schema;
 
 /// What a database is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// To read. One that does not exist is not made.
+    /// To read. One that does not exist is not made, nor are its tables.
     Read,
     Write,
 }
@@ -47,6 +48,10 @@ impl Held {
             _ => return Ok(None),
         };
         let mut backend = backend.map_err(failed)?;
+        // A database without tables has no runs, and may be somebody else's.
+        if purpose == Purpose::Read && schema::steps_done(backend.as_mut()).map_err(failed)? == 0 {
+            return Ok(None);
+        }
         match database::prepare(backend.as_mut()).map_err(failed)? {
             Opened::Ready => Ok(Some(Held { backend, address: address.clone(), place })),
             Opened::Newer(found) => Err(StoreError::Newer { address: place, found }),

@@ -2,6 +2,9 @@
 
 use crate::error::StoreError;
 
+/// Longer ids are refused.
+pub(crate) const LONGEST: usize = 100;
+
 /// Checks that an id is harmless as a file name anywhere. Fails if it is not.
 pub(crate) fn check_id(id: &str) -> Result<(), StoreError> {
     if is_id(id) { Ok(()) } else { Err(StoreError::Id(record::printable(id))) }
@@ -9,5 +12,5 @@ pub(crate) fn check_id(id: &str) -> Result<(), StoreError> {
 
 /// True for a plain name that is not long.
 pub(crate) fn is_id(id: &str) -> bool {
-    id.len() <= 100 && record::is_plain_name(id)
+    id.len() <= LONGEST && record::is_plain_name(id)
 }

@@ -44,8 +44,8 @@ pub(crate) fn migrate(backend: &mut dyn Backend) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-/// The number of steps that are done.
-fn steps_done(backend: &mut dyn Backend) -> Result<i64, DatabaseError> {
+/// The number of steps that are done: 0 if there are no tables yet.
+pub(crate) fn steps_done(backend: &mut dyn Backend) -> Result<i64, DatabaseError> {
     if number(backend.query(backend.dialect().count_tables, &[SqlValue::Text(DONE.into())])?) == 0 {
         return Ok(0);
     }

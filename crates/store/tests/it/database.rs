@@ -233,6 +233,27 @@ fn a_database_of_before_goes_on() {
 }
 
 #[test]
+fn a_database_of_somebody_else_is_read_and_stays_as_it_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("runs.sqlite");
+    rusqlite::Connection::open(&file).expect("opened").execute_batch("CREATE TABLE mail (body TEXT)").expect("done");
+    let (store, before) = (sqlite(folder.path()), fs::read(&file).expect("read"));
+    assert!(store.list().expect("a list").is_empty() && store.open("@1").is_err());
+    assert_eq!((rows(&store, &Filter::default()), fs::read(&file).expect("read") == before), (0, true));
+    assert_eq!(store.keep(&example("new", "2026-01-02T00:00:00Z")).expect("kept").warning, None);
+    assert_eq!(store.list().expect("a list").len(), 1);
+}
+
+#[test]
+fn a_run_of_many_patterns_is_listed_with_all() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut run = example("many", "2026-01-02T00:00:00Z");
+    run.settings.patterns = (0..300).map(|number| format!("syscall.of.number.{number}")).collect();
+    sqlite(folder.path()).keep(&run).expect("kept");
+    assert_eq!(sqlite(folder.path()).list().expect("a list")[0].patterns, run.settings.patterns);
+}
+
+#[test]
 #[cfg(not(feature = "team"))]
 fn without_postgres_a_run_waits_in_a_file() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -117,6 +117,25 @@ fn a_head_is_read_without_the_samples_and_is_printable() {
 }
 
 #[test]
+fn runs_of_one_id_are_both_found_however_long_it_is() {
+    let (_folder, store) = empty();
+    let id = "x".repeat(100);
+    for started in ["2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"] {
+        store.keep(&example(&id, started)).expect("kept");
+    }
+    let heads = store.list().expect("a list");
+    assert_eq!(heads.iter().map(|head| head.id.as_str()).collect::<Vec<_>>(), [&id, &id]);
+}
+
+#[test]
+fn a_version_that_no_database_holds_keeps_no_run_away() {
+    let mut run = example("odd", "2026-01-01T00:00:00Z");
+    run.costs[0].version = u32::MAX;
+    let document = howslow_store::Document::of(&run).expect("a document");
+    assert_eq!(document.costs[0].series.version, i32::MAX as u32);
+}
+
+#[test]
 fn an_id_that_would_leave_the_folder_is_refused() {
     let (folder, store) = three();
     for id in ["../evil", "/etc/evil", "a/b", "", ".hidden", "-rf", "a\u{1b}b", &"x".repeat(101), ".."] {
