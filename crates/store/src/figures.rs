@@ -13,7 +13,7 @@ use crate::runs::Store;
 /// The number of runs remembered for one machine. Older ones show less of its present state.
 const MOST_RUNS: usize = 10;
 
-/// No history of ten runs is longer.
+/// A longer file is not read. The machines that measured longest ago go before it is.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// The traces of one run, by cost name.
@@ -36,6 +36,9 @@ pub struct RunKind {
 struct OfMachine {
     kind: RunKind,
     runs: Vec<OfRun>,
+    /// Greater than that of each machine whose last run is older.
+    #[serde(default)]
+    last: u64,
 }
 
 /// The traces of the newest runs. A missing or damaged file counts as empty.
@@ -98,18 +101,50 @@ impl FigureHistory {
 
     /// Adds a run. Runs of another kind are removed.
     pub fn add(&mut self, machine: &str, kind: &RunKind, run: OfRun) {
+        let last = self.machines.values().map(|known| known.last).max().unwrap_or(0).saturating_add(1);
         let known = self.machines.entry(machine.into()).or_default();
         if known.kind != *kind {
-            *known = OfMachine { kind: kind.clone(), runs: Vec::new() };
+            *known = OfMachine { kind: kind.clone(), ..OfMachine::default() };
         }
+        known.last = last;
         known.runs.push(run);
         let surplus = known.runs.len().saturating_sub(MOST_RUNS);
         known.runs.drain(..surplus);
     }
 
     /// Writes what is remembered, completely or not at all. Fails if a folder or file cannot be written.
-    pub fn save(&self, store: &Store) -> Result<(), StoreError> {
-        let text = serde_json::to_vec(self).map_err(|error| StoreError::Unwritable(error.to_string()))?;
+    pub fn save(&mut self, store: &Store) -> Result<(), StoreError> {
+        let text = self.text(MOST_BYTES).map_err(|error| StoreError::Unwritable(error.to_string()))?;
         store.write_data(Path::new("figures.json"), &text).map(|_| ())
+    }
+
+    /// The document, without the machines that measured longest ago if it would be longer.
+    fn text(&mut self, most: u64) -> serde_json::Result<Vec<u8>> {
+        loop {
+            let text = serde_json::to_vec(self)?;
+            let oldest = self.machines.iter().min_by_key(|(_, known)| known.last).map(|(name, _)| name.clone());
+            match oldest.filter(|_| text.len() as u64 > most && self.machines.len() > 1) {
+                Some(oldest) => self.machines.remove(&oldest),
+                None => return Ok(text),
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machines_that_measured_longest_ago_go_first() {
+        let mut known = FigureHistory::default();
+        for machine in ["zen", "alder", "zen", "golden"] {
+            known.add(machine, &RunKind::default(), OfRun::from([("x".repeat(100), Trace::default())]));
+        }
+        let whole = known.text(MOST_BYTES).expect("JSON").len() as u64;
+        known.text(whole - 1).expect("JSON");
+        assert_eq!(known.machines.keys().collect::<Vec<_>>(), ["golden", "zen"]);
+        known.text(0).expect("JSON");
+        assert_eq!(known.machines.keys().collect::<Vec<_>>(), ["golden"], "the newest stays");
     }
 }
