@@ -127,7 +127,7 @@ fn next_series(gaps: &[Gap], windows: &[SpinWindow], free: &[bool], least: f64) 
     let watched: f64 = windows.iter().map(|window| window.end - window.start).sum();
     let away: f64 = gaps.iter().map(|gap| gap.length).sum();
     let rate = starts.len() as f64 / (watched - away).max(watched / 100.0);
-    let mut best: Option<(f64, f64, Vec<usize>)> = None;
+    let mut best: Option<(f64, Path)> = None;
     for candidate in candidates(&starts) {
         let Some(first) = follow(&starts, &watch, Pace { period: candidate, tolerance: LOOSE * candidate }) else {
             continue;
@@ -138,21 +138,23 @@ fn next_series(gaps: &[Gap], windows: &[SpinWindow], free: &[bool], least: f64) 
         let pace = Pace::of(first.period, first.jitter(&starts));
         let Some(path) = follow(&starts, &watch, pace) else { continue };
         let score = path.score();
-        if path.is_series(rate, pace.tolerance) && best.as_ref().is_none_or(|(most, ..)| score > *most) {
-            best = Some((score, path.period, path.hits));
+        if path.is_series(rate, pace.tolerance) && best.as_ref().is_none_or(|(most, _)| score > *most) {
+            best = Some((score, path));
         }
     }
-    let (_, period, hits) = best?;
+    let (_, known) = best?;
+    let (period, jitter) = (known.period, known.jitter(&starts));
     // The shorter gaps of the same series are found in its slots, and between them.
     let around: Vec<usize> =
         (0..gaps.len()).filter(|&place| free[place] && gaps[place].length >= least / 4.0).collect();
     let all: Vec<f64> = around.iter().map(|&place| gaps[place].start).collect();
-    let jitter = Path { period, ..Path::of(&hits) }.jitter(&starts);
-    let whole = follow(&all, &watch, Pace::of(period, jitter)).filter(|path| path.hits.len() >= hits.len());
+    let whole = follow(&all, &watch, Pace::of(period, jitter)).filter(|path| path.hits.len() >= known.hits.len());
     let rate = rate * all.len() as f64 / starts.len() as f64;
-    let (path, places, starts) = match finest(whole, &all, &watch, (period, jitter, rate)) {
+    let whole = finest(whole, &all, &watch, (period, jitter, rate))
+        .filter(|path| path.is_series(rate, Pace::of(path.period, jitter).tolerance));
+    let (path, places, starts) = match whole {
         Some(path) => (path, around, all),
-        None => (follow(&starts, &watch, Pace::of(period, jitter))?, pool, starts),
+        None => (known, pool, starts),
     };
     let members: Vec<usize> = path.hits.iter().map(|&hit| places[hit]).collect();
     let (shorter, length, longer) = lengths(&members, gaps);
