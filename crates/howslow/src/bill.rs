@@ -172,10 +172,7 @@ fn watch(
             break;
         }
         if let Some(every) = every.filter(|every| observer.elapsed() >= printed + *every) {
-            // After a stop, or a look that took long, the next one is due in time again.
-            while observer.elapsed() >= printed + every {
-                printed += every;
-            }
+            printed = last_due(observer.elapsed(), every);
             let now = observer.look()?;
             let stretch = before.as_ref().map_or_else(|| now.clone(), |before| now.since(before));
             outgoing.add(&write_bill(&stretch, &now, args, prices)?);
@@ -188,6 +185,12 @@ fn watch(
     }
     let seen = observer.finish()?;
     Ok(Watched { seen, status, signal: passed_on.come.map(|(signal, _)| signal) })
+}
+
+/// The last time at which a bill was due: after a stop, or a look that took long, the next one is due in time again.
+fn last_due(elapsed: Duration, every: Duration) -> Duration {
+    let late = elapsed.as_nanos() % every.as_nanos().max(1);
+    elapsed - Duration::from_nanos(late as u64)
 }
 
 /// Writes the bill of a stretch of time, which is a part of the whole. Returns the text to be printed.
@@ -208,4 +211,18 @@ fn write_bill(stretch: &Observation, whole: &Observation, args: &BillArgs, price
         });
     }
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bill_is_due_at_multiples_of_the_time_however_short_it_is() {
+        let last = |every| last_due(Duration::from_nanos(3_600_000_000_123), Duration::from_nanos(every)).as_nanos();
+        assert_eq!(
+            [1_000_000_000, 100, 1, 0].map(last),
+            [3_600_000_000_000, 3_600_000_000_100, 3_600_000_000_123, 3_600_000_000_123]
+        );
+    }
 }

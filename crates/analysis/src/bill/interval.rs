@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::form::{As, Form};
 
-use super::processes::{executed, is_priced_together};
+use super::processes::is_priced_together;
 
 /// What prices a line by its count.
 pub trait UnitPrices {
@@ -193,8 +193,8 @@ fn account(process: &ProcessCounts, [created, children]: [u64; 2], prices: &dyn 
     let threads = if process.pid.is_some() { requests.forks.saturating_sub(children) } else { 0 };
     // Programs that a new process executes come with its creation; others were executed by a process that was there.
     let units = [
-        (Unit::Exec, executed(requests)),
-        (Unit::Fork, created.saturating_sub(executed(requests))),
+        (Unit::Exec, requests.execs),
+        (Unit::Fork, created.saturating_sub(requests.execs)),
         (Unit::Thread, threads),
         (Unit::MinorFault, usage.minor_faults.unwrap_or(0)),
         (Unit::Switch, both(usage.voluntary_switches, usage.involuntary_switches)),

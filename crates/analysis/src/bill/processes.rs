@@ -1,17 +1,9 @@
 //! Calls by which processes and threads begin and end. Their work is priced by process, not by call.
 
-use record::{CallCount, Requests};
-
 const CALLS: &[&str] =
     &["clone", "clone3", "fork", "vfork", "execve", "execveat", "exit", "exit_group", "wait4", "waitid"];
 
 /// True for a call that is priced together with the process or thread that it begins or ends.
 pub fn is_priced_together(call: &str) -> bool {
     CALLS.contains(&call)
-}
-
-/// The number of programs that were executed: the calls that succeeded.
-pub fn executed(requests: &Requests) -> u64 {
-    let calls = requests.calls.iter().filter(|call| call.call.starts_with("execve"));
-    calls.map(|call: &CallCount| call.count.saturating_sub(call.failed())).sum()
 }

@@ -131,6 +131,25 @@ fn threads_that_wait_are_known_by_their_sleeps_and_names_by_what_was_requested_o
 }
 
 #[test]
+fn a_line_is_compared_by_what_was_measured_where_both_bills_measured_it() {
+    let seen = seen(vec![call("read", 10, None), call("write", 10, None)]);
+    let written = |read: f64, write: Option<f64>| {
+        let mut bill = bill(&seen, None);
+        for row in &mut bill.rows {
+            let measured = if row.what == "read" { Some(read) } else { write };
+            (row.cpu_ns, row.measured) = (Some(100.0), measured.map(crate::statistics::Interval::exactly));
+        }
+        WrittenBill::of(&seen, &bill)
+    };
+    let (one, other) = (written(250.0, Some(150.0)), written(300.0, None));
+    let times = |own: &WrittenBill, other: &WrittenBill| {
+        let lines = own.lines(1.0, other);
+        ["read", "write"].map(|call| lines[call].cpu_ns.expect("a time"))
+    };
+    assert_eq!((times(&one, &other), times(&other, &one)), ([250.0, 100.0], [300.0, 100.0]));
+}
+
+#[test]
 fn a_row_that_has_no_price_for_some_of_its_calls_has_none_for_one() {
     let run = crate::example::run();
     let mix = |second: &str| {

@@ -105,12 +105,16 @@ impl WrittenBill {
         self.rows.iter().any(|row| row.measured.is_some())
     }
 
-    /// Its lines for a unit of work, of which the last run had so many: with measured times if so said, else with prices.
-    pub fn lines(&self, units: f64, measured: bool) -> BTreeMap<String, BilledLine> {
+    /// Its lines for a unit of work, of which the last run had so many, to be compared with another bill: with measured times where both
+    /// measured the line, else with prices.
+    pub fn lines(&self, units: f64, other: &WrittenBill) -> BTreeMap<String, BilledLine> {
+        let others: BTreeMap<&str, bool> =
+            other.rows.iter().map(|row| (row.what.as_str(), row.measured.is_some())).collect();
         let waits = &self.seen.together.waits;
         let line = |row: &BillRow| {
             let own = waits.iter().filter(|wait| wait.call.as_deref() == Some(row.what.as_str()));
             let waited_ns = own.fold(0.0, |sum, wait| sum + wait.total_ns) / units;
+            let measured = others.get(row.what.as_str()).copied().unwrap_or(true);
             let time = row.measured.map(|figure| figure.value).filter(|_| measured);
             let cpu_ns = time.or(row.whole_cpu_ns()).map(|ns| ns / units);
             (row.what.clone(), BilledLine { count: row.count as f64 / units, cpu_ns, waited_ns })

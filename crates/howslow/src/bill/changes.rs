@@ -36,8 +36,7 @@ pub(super) fn compared(
     let units = units(&unit, &repetitions, names)?;
     let figures = changed_figures(&repetitions[0], &repetitions[1], &unit, paired);
     let last = |side: usize| repetitions[side].last().map_or(1.0, |repetition| unit.of(side, repetition));
-    let measured = bills.into_iter().all(WrittenBill::is_measured);
-    let lines = [0, 1].map(|side| bills[side].lines(last(side), measured));
+    let lines = [0, 1].map(|side| bills[side].lines(last(side), bills[1 - side]));
     let rows = changes_of([&lines[0], &lines[1]]);
     let per = unit_name(args);
     let view = view(names, per, units, &repetitions, (&figures, &rows), args);

@@ -62,7 +62,7 @@ pub(super) fn against(args: &BillArgs) -> Result<Option<Target>, Misuse> {
 }
 
 /// Watches the command so often, in turn with `against`. Returns the last watching of each, which holds all repetitions. Every
-/// other pair begins with the other command, so that what drifts slows both.
+/// other pair begins with the other command, so that what drifts slows both. A run that failed is none of several, but its end is the end.
 /// Fails if a command cannot be watched, or if one of an alternated pair fails.
 pub(super) fn repeated(
     target: &Target,
@@ -80,12 +80,11 @@ pub(super) fn repeated(
             };
             let watched = watch(target)?;
             let failed = watched.signal.is_some() || watched.status.is_some_and(|status| !status.success());
-            let status = watched.status;
-            place.push(watched);
             if !failed || times == 1 && against.is_none() {
+                place.push(watched);
                 continue;
             }
-            let how = status.map_or_else(|| "was interrupted".into(), |status| format!("ended with {status}"));
+            let how = watched.status.map_or_else(|| "was interrupted".into(), |status| format!("ended with {status}"));
             if against.is_some() {
                 bail!(
                     "run {} of {} {how}, so nothing is compared",
@@ -93,7 +92,12 @@ pub(super) fn repeated(
                     if is_own { "COMMAND" } else { "--against" }
                 );
             }
-            print_note(&format!("run {} of {times} {how}; the bill is of the runs until then", round + 1));
+            let billed = if place.is_empty() { "this run" } else { "the runs before it" };
+            print_note(&format!("run {} of {times} {how}; the bill is of {billed}", round + 1));
+            match place.last_mut() {
+                Some(last) => (last.status, last.signal) = (watched.status, watched.signal),
+                None => place.push(watched),
+            }
             break 'all;
         }
     }
@@ -110,4 +114,26 @@ fn gathered(mut all: Vec<Watched>, several: bool) -> Option<Watched> {
         last.seen.repetitions = repetitions;
     }
     Some(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_failed_is_no_repetition_and_its_status_is_passed_on() {
+        let ended = |codes: &[i32]| {
+            let mut codes = codes.iter();
+            let watch = |_: &Target| {
+                let code = *codes.next().expect("it ends at the first failure");
+                let seen = Observation { elapsed_ns: f64::from(code), ..Observation::default() };
+                Ok(Watched { seen, status: Some(ExitStatus::from_raw(code << 8)), signal: None })
+            };
+            let (last, _) = repeated(&Target::System, None, 3, watch).expect("runs");
+            (last.seen.elapsed_ns, last.seen.repetitions.len(), last.outcome())
+        };
+        assert_eq!(ended(&[0, 0, 7]), (0.0, 2, Outcome::Passed(7)));
+        assert_eq!(ended(&[7]), (7.0, 1, Outcome::Passed(7)));
+        assert_eq!(ended(&[0, 0, 0]), (0.0, 3, Outcome::Passed(0)));
+    }
 }

@@ -34,8 +34,8 @@ Examples: howslow bill -- find / -name x
           howslow bill before.json after.json --per accept --fail-on more-calls
           howslow bill before.json --on other-machine.json
           howslow bill --repeat 9 --against './old input' -- ./new input
-Exit status: that of the command; without one: 0 done; 1 failed; 2 misused; 130 interrupted. Of two bills with --fail-on: 0 passed;
-3 a figure is not known, or differs too much from run to run to tell; 4 a figure grew.";
+Exit status: that of the command; without one: 0 done; 1 failed; 2 misused; 128 + n ended by signal n. Of two bills with --fail-on:
+0 passed; 3 a figure is not known, or differs too much from run to run to tell; 4 a figure grew. With --on: 3 a line has no price there.";
 
 /// What is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -98,7 +98,7 @@ pub(crate) struct BillArgs {
     /// Stop watching after this time
     #[arg(long = "for", value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
     pub time: Option<f64>,
-    /// Print a bill of each such stretch of time
+    /// Print a bill of each such stretch of time, and at the end one of all of it
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
     pub every: Option<f64>,
     /// The run whose costs are the prices [default: the most certain prices of this kernel]

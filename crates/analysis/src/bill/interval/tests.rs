@@ -64,7 +64,9 @@ fn processes_that_begin_and_end_are_put_together_and_paid_once() {
     };
     let child = |pid: u32| {
         let calls = vec![call("execve", 3, 2), call("exit_group", 1, 0)];
-        ProcessCounts { running: false, parent: Some(1), ..process(pid, "true", calls) }
+        let mut child = ProcessCounts { running: false, parent: Some(1), ..process(pid, "true", calls) };
+        child.requests.execs = 1;
+        child
     };
     let interval = made(vec![shell(2), child(10), child(11)], &[10, 11]);
     let [shell, children] = interval.processes.as_slice() else { panic!("{interval:?}") };
@@ -75,7 +77,7 @@ fn processes_that_begin_and_end_are_put_together_and_paid_once() {
     assert_eq!((children.calls, children.failed), (8, 4));
     // The same child in a later stretch was not created in it; what it forked besides are threads.
     let mut later = child(10);
-    (later.requests.calls, later.requests.forks) = (vec![call("exit_group", 1, 0)], 3);
+    later.requests = Requests { forks: 3, ..process(10, "true", vec![call("exit_group", 1, 0)]).requests };
     let later = made(vec![later], &[]);
     assert_eq!(later.processes[0].who, Who::Process(10));
     assert_eq!(later.processes[0].cost_ns, Some(3e4));

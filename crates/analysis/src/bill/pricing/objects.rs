@@ -16,11 +16,15 @@ impl Rules<'_> {
     pub(super) fn by_object(&self, call: &CallCount) -> (Vec<Term>, CallCount) {
         let (mut rest, mut terms) = (call.clone(), Vec::new());
         for object in &call.objects {
-            // Messages to tasks that sleep hold the wake-up.
             let sent = (object.object == "tcp" && WRITES.contains(&call.call.as_str())).then(|| {
-                let (count, bytes, wakes) = (object.count, object.bytes, rest.wakes);
-                (rest.wakes, rest.near_wakes) = (0, 0);
-                self.sends(&CallCount { count, bytes, wakes, errors: Vec::new(), ..call.clone() })
+                let none = self.nothing_yet(call, object);
+                let (count, bytes) = (object.count - none.round() as u64, object.bytes);
+                // Messages to tasks that sleep hold the wake-up: one each.
+                let wakes = rest.wakes.min(count);
+                rest.wakes -= wakes;
+                rest.near_wakes = rest.near_wakes.min(rest.wakes);
+                let sent = self.sends(&CallCount { count, bytes, wakes, errors: Vec::new(), ..call.clone() });
+                [sent, self.at("called.receive.none", &[], none)].concat()
             });
             if let Some(priced) = sent.or_else(|| self.on(call, object)) {
                 terms.extend(priced);

@@ -3,7 +3,6 @@
 use record::{Observation, Term, Usage, Value};
 
 use super::super::interval::Unit;
-use super::super::processes::executed;
 use super::super::waiting::WaitedFor;
 use super::list::{Price, PriceList};
 use super::memory::{Faults, Memory};
@@ -85,14 +84,14 @@ pub(super) fn one(list: &PriceList, unit: Unit) -> Vec<Term> {
 
 impl Tasks {
     pub(super) fn of(list: &PriceList, seen: &Observation) -> Tasks {
-        let all = executed(&seen.together);
+        let all = seen.together.execs;
         let created = seen.processes.iter().filter(|process| process.parent.is_some());
         // A stretch of time lists the children that were there before it as well.
         let created = created.map(|process| process.processes).sum::<u64>().min(seen.together.forks);
         let threads = seen.together.forks.saturating_sub(created);
         // A process that nobody created here, such as the command itself, executes programs without being a copy.
         let own = seen.processes.iter().filter(|process| process.parent.is_none());
-        let own: u64 = own.map(|process| executed(&process.requests)).sum();
+        let own: u64 = own.map(|process| process.requests.execs).sum();
         let copied = created.saturating_sub(all.saturating_sub(own));
         let copied_bytes = seen.together.copied_pages * seen.together.page.0;
         let transfers = transfers(list, seen);

@@ -300,10 +300,13 @@ fn calls_are_priced_by_what_they_are_made_on() {
 
 #[test]
 fn a_call_that_finds_nothing_has_the_price_of_one() {
-    let mut looks = on("recvfrom", "tcp", 10, Some(2 * 64));
-    looks.errors = vec![NamedCount { name: "EAGAIN".into(), count: 8 }];
-    let expected = [("called.receive@size=64", 2.0), ("called.receive.none", 8.0)];
-    assert_eq!(chosen(&[looks], &[], Met::One), lines(&expected));
+    for (name, id) in
+        [("recvfrom", "called.receive@size=64"), ("write", "called.send.other@distance=other,receiver=awake,size=64")]
+    {
+        let mut looks = on(name, "tcp", 10, Some(2 * 64));
+        looks.errors = vec![NamedCount { name: "EAGAIN".into(), count: 8 }];
+        assert_eq!(chosen(&[looks], &[], Met::One), lines(&[(id, 2.0), ("called.receive.none", 8.0)]));
+    }
 }
 
 #[test]
@@ -314,7 +317,12 @@ fn tasks_woken_on_the_same_cpu_cost_less_than_those_of_another() {
         ("called.wakes@distance=same", 4.0),
         ("called.futex.waiting@distance=other", 2.0),
     ];
-    assert_eq!(chosen(&[write], &[], Met::One), lines(&expected));
+    assert_eq!(chosen(std::slice::from_ref(&write), &[], Met::One), lines(&expected));
+    // A message holds one wake-up, and the others keep theirs.
+    let objects = vec![object("tcp", 3, Some(3 * 64)), object("pipe", 10, Some(10))];
+    let both = CallCount { objects, count: 13, wakes: 13, bytes: Some(202), ..write };
+    let sent = ("called.send.other@distance=other,receiver=asleep,size=64", 3.0);
+    assert_eq!(chosen(&[both], &[], Met::One), lines(&[&[sent][..], &expected].concat()));
 }
 
 fn wait(call: Option<&str>, reason: record::WaitReason, count: u64) -> record::Waits {

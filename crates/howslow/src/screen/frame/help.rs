@@ -15,7 +15,7 @@ const KEYS: &[(&str, &str)] = &[
     ("< >  ← →", "sort by the column beside"),
     ("1 to 9", "sort by the first to the ninth column"),
     ("P  N", "sort by time in the kernel, by id; the same key again or R reverses"),
-    ("/", "show only rows whose name, cgroup or id has this; Esc shows all"),
+    ("/", "show only rows whose name or cgroup has this, or whose id is this; Esc shows all"),
     ("f  space", "freeze the screen, and go on"),
     ("d  s", "the length of an interval in seconds"),
     ("t  c", "cgroups in place of processes, and back"),
