@@ -24,14 +24,20 @@ pub struct BillGate {
 impl BillGate {
     /// What it finds.
     pub fn judged(&self, figures: &[ChangedFigure]) -> GatedFigures {
-        let open = [ChangeVerdict::Single, ChangeVerdict::Inconclusive];
+        // Whatever it did, it may have grown by less than what fails.
+        let is_within = |changed: &ChangedFigure| {
+            self.at_least > 0.0 && changed.ratio.is_some_and(|ratio| ratio.high <= 1.0 + self.at_least)
+        };
+        let is_open = |changed: &ChangedFigure| {
+            matches!(changed.verdict, ChangeVerdict::Single | ChangeVerdict::Inconclusive) && !is_within(changed)
+        };
         let which = |is: &dyn Fn(Option<&ChangedFigure>) -> bool| -> Vec<BilledFigure> {
             let wanted = BilledFigure::ALL.into_iter().filter(|figure| self.figures.contains(figure));
             wanted.filter(|figure| is(figures.iter().find(|changed| changed.figure == *figure))).collect()
         };
         GatedFigures {
             failed: which(&|changed| changed.is_some_and(|changed| changed.grew_by(self.at_least))),
-            unjudged: which(&|changed| changed.is_none_or(|changed| open.contains(&changed.verdict))),
+            unjudged: which(&|changed| changed.is_none_or(is_open)),
             wanted: which(&|_| true),
             at_least: self.at_least,
         }
@@ -246,6 +252,8 @@ fn row_kind(row: &ChangedRow) -> RowKind {
 
 #[cfg(test)]
 mod tests {
+    use analysis::statistics::Interval;
+
     use super::*;
 
     #[test]
@@ -265,5 +273,19 @@ mod tests {
         let open = sentence(&both[1..]).expect("a gate");
         assert!(open.starts_with("incomplete: system calls not counted in both bills"), "{open}");
         assert_eq!(gate.judged(&both[1..]).unjudged, [BilledFigure::Calls]);
+    }
+
+    #[test]
+    fn what_certainly_grew_by_less_than_fails_passes() {
+        let ratio = Some(Interval { value: 1.02, low: 0.93, high: 1.08 });
+        let verdict = ChangeVerdict::Inconclusive;
+        let varies = ChangedFigure { figure: BilledFigure::Elapsed, before: 100.0, after: 102.0, ratio, verdict };
+        let unjudged = |at_least: f64| {
+            let judged =
+                BillGate { figures: vec![BilledFigure::Elapsed], at_least }.judged(std::slice::from_ref(&varies));
+            assert!(judged.failed.is_empty(), "{at_least}");
+            judged.unjudged.len()
+        };
+        assert_eq!([0.1, 0.05, 0.0].map(unjudged), [0, 1, 1]);
     }
 }
