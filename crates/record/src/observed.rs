@@ -67,22 +67,24 @@ impl Observation {
     /// What came after `earlier`, an earlier look at the same target.
     #[must_use]
     pub fn since(&self, earlier: &Observation) -> Observation {
+        let is_there =
+            |row: &ProcessCounts| self.processes.iter().any(|now| now.pid == row.pid && now.name == row.name);
+        let continues = |now: &ProcessCounts, row: &ProcessCounts| {
+            // A process that ran may have another name now, as after it executed a program.
+            let may_be_renamed = || row.pid.is_some() && row.running && !is_there(row);
+            now.pid == row.pid && now.parent == row.parent && (now.name == row.name || may_be_renamed())
+        };
         let processes = self.processes.iter().filter_map(|process| {
-            let same = |row: &&ProcessCounts| {
-                row.pid == process.pid && row.name == process.name && row.parent == process.parent
-            };
-            let mut new = match earlier.processes.iter().find(same) {
-                Some(before) => process.since(before),
-                None => process.clone(),
-            };
+            let earlier = &earlier.processes;
+            let same = earlier.iter().filter(|row| continues(process, row)).min_by_key(|row| row.name != process.name);
+            let mut new = same.map_or_else(|| process.clone(), |before| process.since(before));
             // Processes that had a row of their own are part of a sum now.
             let is_in_sum = |row: &&ProcessCounts| {
-                let is_same = |now: &ProcessCounts| now.pid == row.pid && now.name == row.name;
                 let belongs = row.pid.is_some() && row.name == process.name && row.parent == process.parent;
-                belongs && !self.processes.iter().any(is_same)
+                belongs && !self.processes.iter().any(|now| continues(now, row))
             };
             if process.pid.is_none() {
-                new = earlier.processes.iter().filter(is_in_sum).fold(new, |new, row| new.since(row));
+                new = earlier.iter().filter(is_in_sum).fold(new, |new, row| new.since(row));
             }
             // By accounts alone, no process has calls.
             (new.requests.total() > 0 || new.usage.cpu_ns > Some(0.0)).then_some(new)
@@ -228,24 +230,35 @@ mod tests {
 
     #[test]
     fn a_stretch_by_accounts_has_the_processes_that_used_time() {
-        let process = |pid, cpu_ns| {
-            let usage = Usage { cpu_ns: Some(cpu_ns), ..Usage::default() };
-            ProcessCounts { pid: Some(pid), usage, ..ProcessCounts::default() }
-        };
-        let seen = |busy| Observation { processes: vec![process(1, busy), process(2, 5.0)], ..Observation::default() };
-        let later = seen(8.0).since(&seen(3.0));
-        assert_eq!(later.processes, [ProcessCounts { processes: 1, ..process(1, 5.0) }]);
+        let busy = |cpu_ns| seen(vec![row(Some(1), "serve", 1, cpu_ns), row(Some(2), "idle", 1, 5.0)]);
+        assert_eq!(busy(8.0).since(&busy(3.0)).processes, [row(Some(1), "serve", 1, 5.0)]);
+    }
+
+    fn row(pid: Option<u32>, name: &str, processes: u64, cpu_ns: f64) -> ProcessCounts {
+        let usage = Usage { cpu_ns: Some(cpu_ns), ..Usage::default() };
+        ProcessCounts { pid, name: name.into(), processes, usage, ..ProcessCounts::default() }
+    }
+
+    fn seen(processes: Vec<ProcessCounts>) -> Observation {
+        Observation { processes, ..Observation::default() }
     }
 
     #[test]
     fn processes_that_lost_their_row_to_a_sum_are_not_counted_again() {
-        let row = |pid: Option<u32>, processes: u64, cpu_ns: f64| {
-            let usage = Usage { cpu_ns: Some(cpu_ns), ..Usage::default() };
-            ProcessCounts { pid, name: "true".into(), processes, usage, ..ProcessCounts::default() }
-        };
-        let seen = |processes| Observation { processes, ..Observation::default() };
-        let earlier = seen(vec![row(Some(1), 1, 3.0), row(Some(2), 1, 4.0)]);
-        let later = seen(vec![row(None, 3, 12.0), row(Some(2), 1, 4.0)]).since(&earlier);
-        assert_eq!(later.processes, [row(None, 2, 9.0)]);
+        let earlier = seen(vec![row(Some(1), "true", 1, 3.0), row(Some(2), "true", 1, 4.0)]);
+        let later = seen(vec![row(None, "true", 3, 12.0), row(Some(2), "true", 1, 4.0)]).since(&earlier);
+        assert_eq!(later.processes, [row(None, "true", 2, 9.0)]);
+    }
+
+    #[test]
+    fn a_process_that_executes_a_program_is_still_the_same() {
+        let running = |name, cpu_ns| ProcessCounts { running: true, ..row(Some(1), name, 1, cpu_ns) };
+        let earlier = seen(vec![running("sh", 3.0)]);
+        let others = row(None, "sh", 2, 9.0);
+        let later = seen(vec![others.clone(), row(Some(1), "ls", 1, 5.0)]).since(&earlier);
+        assert_eq!(later.processes, [others, row(Some(1), "ls", 1, 2.0)]);
+        // Another one has the id of one that ended.
+        let later = seen(vec![running("ls", 5.0), row(Some(1), "sh", 1, 4.0)]).since(&earlier);
+        assert_eq!(later.processes, [running("ls", 5.0), row(Some(1), "sh", 1, 1.0)]);
     }
 }

@@ -62,10 +62,13 @@ impl Usage {
     pub fn since(&self, earlier: &Usage) -> Usage {
         let time = |now: Option<f64>, then: Option<f64>| now.map(|now| (now - then.unwrap_or(0.0)).max(0.0));
         let count = |now: Option<u64>, then: Option<u64>| now.map(|now| now.saturating_sub(then.unwrap_or(0)));
+        let cpu_ns = time(self.cpu_ns, earlier.cpu_ns);
+        // Samples that come later may split the time before in another way.
+        let part = |now, then| time(now, then).map(|ns| cpu_ns.map_or(ns, |cpu| ns.min(cpu)));
         Usage {
-            cpu_ns: time(self.cpu_ns, earlier.cpu_ns),
-            user_ns: time(self.user_ns, earlier.user_ns),
-            system_ns: time(self.system_ns, earlier.system_ns),
+            cpu_ns,
+            user_ns: part(self.user_ns, earlier.user_ns),
+            system_ns: part(self.system_ns, earlier.system_ns),
             sampled_ns: self.sampled_ns.map(|now| {
                 let then = earlier.sampled_ns.unwrap_or_default();
                 [0, 1].map(|part| (now[part] - then[part]).max(0.0))
@@ -125,5 +128,13 @@ mod tests {
         assert_eq!(both.voluntary_switches, None);
         assert_eq!(both.since(&one).cpu_ns, Some(7.0));
         assert_eq!(one.since(&other).cpu_ns, Some(0.0));
+        let split = |cpu, user| Usage {
+            cpu_ns: Some(cpu),
+            user_ns: Some(user),
+            system_ns: Some(cpu - user),
+            ..Usage::default()
+        };
+        let later = split(12.0, 8.0).since(&split(10.0, 5.0));
+        assert_eq!(later, split(2.0, 2.0), "the parts are no more than the whole");
     }
 }
