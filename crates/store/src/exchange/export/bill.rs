@@ -91,8 +91,11 @@ fn charged(text: &mut Exposition, seen: &Observation) {
 }
 
 fn priced(text: &mut Exposition, seen: &Observation, bill: &Bill) {
-    let rows = bill.rows.iter().filter_map(|row| Some(([("row", &*row.what)], row.whole_cpu_ns()? / 1e9)));
-    counted(text, "howslow_priced_cpu_seconds", "Processor time by the prices of a run.", rows);
+    // Which price a call has depends on what else was counted, so that a line can become cheaper.
+    text.family("howslow_priced_cpu_seconds", Kind::Gauge, "Processor time until now by the prices of a run.");
+    for (row, ns) in bill.rows.iter().filter_map(|row| Some((row, row.whole_cpu_ns()?))) {
+        text.sample(&labels([("row", &row.what)]), ns / 1e9);
+    }
     if let Some(counting) = &seen.counting {
         let seconds = [([], counting.together_ns / 1e9)];
         counted(text, "howslow_counting_seconds", "What counting cost the program.", seconds);
@@ -121,7 +124,9 @@ mod tests {
             together: Requests { calls: vec![call], ..Requests::default() },
             ..Observation::default()
         };
-        let text = bill_metrics(&seen, &analysis::bill::bill(&seen, None), BillMetrics::OpenMetrics);
+        let mut bill = analysis::bill::bill(&seen, None);
+        bill.rows[0].cpu_ns = Some(3e9);
+        let text = bill_metrics(&seen, &bill, BillMetrics::OpenMetrics);
         for line in [
             "howslow_watch_info{what=\"sh -c \\\"a\\\\b\\\"\",source=\"eBPF\"} 1",
             "# UNIT howslow_watched_seconds seconds",
@@ -132,20 +137,26 @@ mod tests {
             "howslow_woken_tasks_total{call=\"read\"} 5",
             "howslow_cpu_seconds_total{mode=\"user\"} 2",
             "howslow_page_faults_total{kind=\"minor\"} 7",
+            "howslow_priced_cpu_seconds{row=\"read\"} 3",
         ] {
             assert!(text.lines().any(|printed| printed == line), "{line} is not in\n{text}");
         }
         assert!(text.ends_with("# EOF\n") && text.matches("# EOF").count() == 1);
         // Each family is written once, before its samples, and every sample belongs to the family before it.
-        let mut family = String::new();
+        let (mut family, mut end) = (String::new(), "");
         let mut reported = std::collections::BTreeSet::new();
         for line in text.lines() {
             if let Some(rest) = line.strip_prefix("# TYPE ") {
-                family = rest.split(' ').next().expect("a name").into();
+                let (name, kind) = rest.split_once(' ').expect("a type");
+                family = name.into();
+                end = [("counter", "_total"), ("info", "_info")]
+                    .into_iter()
+                    .find(|of| of.0 == kind)
+                    .map_or("", |of| of.1);
                 assert!(reported.insert(family.clone()), "{family} is written twice");
             } else if !line.starts_with('#') {
                 let name = line.split(['{', ' ']).next().expect("a name");
-                assert!(name == format!("{family}_total") || name == format!("{family}_info"), "{name} in {family}");
+                assert_eq!(name, format!("{family}{end}"));
             }
         }
     }
