@@ -17,7 +17,7 @@ use module::{Mapping, Module, Place, ProgramFile, mappings};
 use symbols::Symbols;
 pub(crate) use unwind::{CallSample, REGISTERS};
 
-/// Processes whose memory is known.
+/// Processes whose memory is known at once; then those that still make calls are read again.
 const PROCESSES: usize = 4096;
 
 /// How often a stack was met, and how long its call was on the CPU in all.
@@ -30,12 +30,12 @@ struct Met {
 /// All stacks that were met.
 #[derive(Debug, Default)]
 pub(crate) struct Stacks {
-    processes: HashMap<u32, Vec<Mapping>>,
+    /// The name of each process, and its memory.
+    processes: HashMap<u32, (Rc<str>, Vec<Mapping>)>,
     /// Each file that was met, open, with its tables.
     modules: HashMap<ProgramFile, (Option<File>, Option<Rc<Module>>)>,
-    /// By process, call, and places, the innermost first.
-    met: HashMap<(u32, u16, Vec<Place>), Met>,
-    names: HashMap<u32, String>,
+    /// By the name of the process, call, and places, the innermost first.
+    met: HashMap<(Rc<str>, u16, Vec<Place>), Met>,
     /// Calls whose stack was not found: of processes that ended too early, for example.
     pub unknown: u64,
     /// Calls with other stacks than those that are kept.
@@ -48,12 +48,11 @@ impl Stacks {
 
     /// Adds a sample.
     pub(crate) fn add(&mut self, sample: &CallSample) {
-        let places = self.places(sample);
-        let key = (sample.process, sample.call, places);
-        if key.2.is_empty() {
+        let Some((name, places)) = self.places(sample).filter(|(_, places)| !places.is_empty()) else {
             self.unknown += sample.weight;
             return;
-        }
+        };
+        let key = (name, sample.call, places);
         if self.met.len() >= Stacks::MOST && !self.met.contains_key(&key) {
             self.beyond += sample.weight;
             return;
@@ -63,17 +62,20 @@ impl Stacks {
         met.cpu_ns += sample.weighted_ns;
     }
 
-    /// The places of a sample, the innermost first. What is mapped is read again where an address lies in nothing that is known.
-    fn places(&mut self, sample: &CallSample) -> Vec<Place> {
-        let known = self.processes.get(&sample.process).is_some_and(|all| Mapping::of(all, sample.address()).is_some());
-        if !known && self.processes.len() < PROCESSES {
+    /// The name of a sample's process, and its places, the innermost first. What is mapped is read again where an address lies in nothing
+    /// that is known.
+    fn places(&mut self, sample: &CallSample) -> Option<(Rc<str>, Vec<Place>)> {
+        let known = self.processes.get(&sample.process);
+        if known.is_none_or(|(_, all)| Mapping::of(all, sample.address()).is_none()) {
             let now = mappings(sample.process);
             if Mapping::of(&now, sample.address()).is_some() {
-                self.processes.insert(sample.process, now);
-                self.names.insert(sample.process, usage::name(sample.process, sample.process));
+                if self.processes.len() >= PROCESSES {
+                    self.processes.clear();
+                }
+                self.processes.insert(sample.process, (usage::name(sample.process, sample.process).into(), now));
             }
         }
-        let Some(all) = self.processes.get(&sample.process) else { return Vec::new() };
+        let (name, all) = self.processes.get(&sample.process)?;
         let modules = &mut self.modules;
         let module = |mapping: &Mapping| -> Option<Rc<Module>> {
             let met = || {
@@ -83,7 +85,7 @@ impl Stacks {
             };
             modules.entry(mapping.file.clone()?).or_insert_with(met).1.clone()
         };
-        unwind::places(sample, all, module)
+        Some((name.clone(), unwind::places(sample, all, module)))
     }
 
     /// All stacks with the names of their functions, those of most calls first.
@@ -96,9 +98,8 @@ impl Stacks {
                 symbols.frames(place, met.and_then(|(file, _)| file.as_ref()))
             };
             let frames: Vec<StackFrame> = places.iter().rev().flat_map(&mut frames).collect();
-            let process = self.names.get(process).cloned().unwrap_or_default();
-            // What differs by an instruction, or by the process, is the same here.
-            let all = merged.entry((process, name(Call::Native(*call)), frames)).or_default();
+            // What differs by an instruction is the same here.
+            let all = merged.entry((process.to_string(), name(Call::Native(*call)), frames)).or_default();
             all.calls += met.calls;
             all.cpu_ns += met.cpu_ns;
         }
@@ -126,11 +127,14 @@ mod tests {
         registers[REGISTERS - 1] = Stacks::add as fn(&mut Stacks, &CallSample) as usize as u64;
         let sample = |call| CallSample { process: own, call, weight: 2, weighted_ns: 0, registers, stack: Vec::new() };
         let mut stacks = Stacks::default();
+        // Processes that are gone, as many as are kept.
+        let gone = u32::MAX >> 2;
+        stacks.processes.extend((0..PROCESSES as u32).map(|process| (gone - process, ("gone".into(), Vec::new()))));
         stacks.add(&sample(0));
-        stacks.met.extend((0..Stacks::MOST as u32).map(|process| ((process + own + 1, 0, Vec::new()), Met::default())));
+        stacks.met.extend((0..Stacks::MOST).map(|name| ((name.to_string().into(), 0, Vec::new()), Met::default())));
         stacks.add(&sample(0));
         stacks.add(&sample(1));
-        let added = stacks.met.iter().find(|((process, ..), _)| *process == own).map(|(_, met)| met.calls);
-        assert_eq!((added, stacks.unknown, stacks.beyond), (Some(4), 0, 2));
+        let added: Vec<u64> = stacks.met.values().map(|met| met.calls).filter(|calls| *calls > 0).collect();
+        assert_eq!((added, stacks.unknown, stacks.beyond), (vec![4], 0, 2));
     }
 }

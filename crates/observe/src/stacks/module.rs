@@ -2,10 +2,13 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use gimli::{BaseAddresses, EhFrame, EhFrameHdr, EndianRcSlice, NativeEndian, ParsedEhFrameHdr};
 use object::{Object, ObjectSection, ObjectSegment};
+
+/// The end of a name that no file has any more.
+const DELETED: &str = " (deleted)";
 
 /// Larger files are not read.
 const MOST_BYTES: u64 = 512 << 20;
@@ -42,6 +45,27 @@ pub(super) struct Mapping {
 }
 
 impl Mapping {
+    /// Reads a line of the maps of a process that executes this file; `None` if it is not executable.
+    fn read(process: u32, executed: &str, line: &str) -> Option<Mapping> {
+        let (range, rest) = line.split_once(' ')?;
+        let (begin, end) = range.split_once('-')?;
+        let mut fields = rest.split_ascii_whitespace();
+        fields.next().filter(|rights| rights.contains('x'))?;
+        let number = |digits: &str| u64::from_str_radix(digits, 16).ok();
+        let (begin, end, offset) = (number(begin)?, number(end)?, number(fields.next()?)?);
+        let (device, inode) = (fields.next()?.into(), fields.next()?.parse().ok()?);
+        // The name may hold blanks.
+        let name = line.find('/').map(|place| &line[place..]);
+        let through = match name {
+            // What has its name now is another file.
+            Some(name) if name.ends_with(DELETED) => format!("/proc/{process}/map_files/{begin:x}-{end:x}"),
+            name => format!("/proc/{process}/root{}", name.unwrap_or_default()),
+        };
+        let own = name == Some(executed);
+        let file = name.map(|name| ProgramFile { path: name.trim_end_matches(DELETED).into(), device, inode });
+        Some(Mapping { begin, end, offset, file, through: through.into(), own })
+    }
+
     /// The mapping of an address.
     pub(super) fn of(all: &[Mapping], address: u64) -> Option<&Mapping> {
         all.iter().find(|mapping| (mapping.begin..mapping.end).contains(&address))
@@ -66,27 +90,10 @@ impl Mapping {
 
 /// The executable memory of a process, as it is now; nothing of one that is gone.
 pub(super) fn mappings(process: u32) -> Vec<Mapping> {
-    let executed = fs::read_link(format!("/proc/{process}/exe")).ok();
-    let text = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
-    let mapping = |line: &str| {
-        let (range, rest) = line.split_once(' ')?;
-        let (begin, end) = range.split_once('-')?;
-        let mut fields = rest.split_ascii_whitespace();
-        let rights = fields.next()?;
-        let offset = u64::from_str_radix(fields.next()?, 16).ok()?;
-        let (device, inode) = (fields.next()?.into(), fields.next()?.parse().ok()?);
-        // The name may hold blanks.
-        let path = line.find('/').map(|place| PathBuf::from(line[place..].trim_end_matches(" (deleted)")));
-        let through = path.as_ref().map_or_else(PathBuf::new, |path| {
-            Path::new(&format!("/proc/{process}/root")).join(path.strip_prefix("/").unwrap_or(path))
-        });
-        rights.contains('x').then_some(())?;
-        let own = path.is_some() && path == executed;
-        let [begin, end] = [begin, end].map(|end| u64::from_str_radix(end, 16).ok());
-        let file = path.map(|path| ProgramFile { path, device, inode });
-        Some(Mapping { begin: begin?, end: end?, offset, file, through, own })
-    };
-    text.lines().filter_map(mapping).collect()
+    let executed = fs::read_link(format!("/proc/{process}/exe")).unwrap_or_default();
+    let text = fs::read(format!("/proc/{process}/maps")).unwrap_or_default();
+    let (executed, text) = (executed.to_string_lossy(), String::from_utf8_lossy(&text));
+    text.lines().filter_map(|line| Mapping::read(process, &executed, line)).collect()
 }
 
 /// The contents of a program's file, unless it is too large.
@@ -124,7 +131,12 @@ impl Module {
             (section(".text").map_or(0, |(address, _)| address), section(".eh_frame")?, section(".eh_frame_hdr")?);
         let bases = BaseAddresses::default().set_text(text).set_eh_frame(at_frames).set_eh_frame_hdr(at_index);
         let index = EhFrameHdr::from(index).parse(&bases, 8).ok()?;
-        Some(Module { segments, bases, frames: EhFrame::from(frames), index })
+        let mut frames = EhFrame::from(frames);
+        if cfg!(target_arch = "aarch64") {
+            // Return addresses may be signed.
+            frames.set_vendor(gimli::Vendor::AArch64);
+        }
+        Some(Module { segments, bases, frames, index })
     }
 
     /// The address of an offset of the file, by which tables and symbols go.
@@ -138,6 +150,18 @@ impl Module {
 mod tests {
     use super::super::symbols::Symbols;
     use super::*;
+
+    #[test]
+    fn a_file_that_was_replaced_is_found_by_its_memory() {
+        let begin = "0055d0a000-0055d0b000 r-xp 00001000 fe:01 23 ";
+        let read =
+            |name: &str| Mapping::read(7, "/a b/serve (deleted)", &format!("{begin}  {name}")).expect("a mapping");
+        let (gone, there) = (read("/a b/serve (deleted)"), read("/a b/libc.so"));
+        assert_eq!((gone.through.to_str(), gone.own), (Some("/proc/7/map_files/55d0a000-55d0b000"), true));
+        assert_eq!(gone.file.map(|file| file.path), Some("/a b/serve".into()));
+        assert_eq!((there.through.to_str(), there.own), (Some("/proc/7/root/a b/libc.so"), false));
+        assert!(Mapping::read(7, "", &begin.replace('x', "-")).is_none());
+    }
 
     #[test]
     fn this_program_is_mapped_and_has_tables() {

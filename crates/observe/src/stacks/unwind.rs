@@ -31,6 +31,8 @@ mod here {
     pub(super) const FRAME: usize = 6;
     /// What holds the caller's address; without a rule for it, it is on the stack.
     pub(super) const RETURN: usize = 16;
+    /// The bits of an address of code.
+    pub(super) const CODE: u64 = u64::MAX;
     /// The place of each in `struct pt_regs`, in words: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15, rip.
     pub(super) const SAVED: [usize; REGISTERS] = [10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16];
 }
@@ -42,6 +44,8 @@ mod here {
     pub(super) const STACK: usize = 31;
     pub(super) const FRAME: usize = 29;
     pub(super) const RETURN: usize = 30;
+    /// The bits of an address of code; those above may hold its signature.
+    pub(super) const CODE: u64 = (1 << 48) - 1;
     /// `struct user_pt_regs` has them in this order.
     pub(super) const SAVED: [usize; REGISTERS] = {
         let mut saved = [0; REGISTERS];
@@ -55,7 +59,7 @@ mod here {
 }
 
 pub(crate) use here::REGISTERS;
-use here::{FRAME, RETURN, SAVED, STACK};
+use here::{CODE, FRAME, RETURN, SAVED, STACK};
 
 impl CallSample {
     /// The registers of `struct pt_regs`.
@@ -96,12 +100,13 @@ pub(super) fn places(
         let address = file.as_ref().and_then(|file| file.address(offset)).unwrap_or(offset);
         places.push(Place { file: mapping.file.clone(), address, own: mapping.own });
         let by_tables = file.and_then(|file| caller(sample, &registers, &file, address, &mut context));
-        let next = by_tables.or_else(|| by_frame(sample, &registers));
-        match next {
-            // The stack grows down, so that of a caller is above.
-            Some(next) if next[STACK] > registers[STACK] => registers = next,
-            _ => break,
-        }
+        // The stack grows down, so that of a caller is above; but the innermost function may have nothing there.
+        let is_above = |next: &[u64; REGISTERS]| {
+            let may_be_equal = places.len() == 1 && is_leaf(&registers);
+            next[STACK] > registers[STACK] || may_be_equal && next[STACK] == registers[STACK]
+        };
+        let Some(next) = by_tables.or_else(|| by_frame(sample, &registers)).filter(is_above) else { break };
+        registers = next;
     }
     places
 }
@@ -131,6 +136,7 @@ fn caller(
         };
     }
     next[STACK] = frame;
+    next[RETURN] &= CODE;
     next[REGISTERS - 1] = next[RETURN];
     Some(next)
 }
@@ -144,8 +150,8 @@ fn is_leaf(registers: &[u64; REGISTERS]) -> bool {
 fn by_frame(sample: &CallSample, registers: &[u64; REGISTERS]) -> Option<[u64; REGISTERS]> {
     let frame = registers[FRAME];
     let mut next = *registers;
-    (next[FRAME], next[REGISTERS - 1]) = (sample.word(frame)?, sample.word(frame.checked_add(8)?)?);
-    next[STACK] = frame.checked_add(16)?;
+    (next[FRAME], next[RETURN]) = (sample.word(frame)?, sample.word(frame.checked_add(8)?)? & CODE);
+    (next[STACK], next[REGISTERS - 1]) = (frame.checked_add(16)?, next[RETURN]);
     Some(next)
 }
 
