@@ -1,11 +1,11 @@
 //! Whether a connection to PostgreSQL is encrypted, by the words of `sslmode` that other programs use.
 
+use std::path::PathBuf;
+
 use tokio_postgres::config::SslMode;
 
 use crate::backend::DatabaseError;
 use crate::postgres_url::PostgresUrl;
-
-use super::verified::own_authorities;
 
 /// As `sslrootcert`: the authorities that the system trusts.
 pub(super) const SYSTEM: &str = "system";
@@ -70,6 +70,12 @@ fn meant(word: &str, is_system: bool, has_authorities: bool) -> Option<(SslMode,
         "require" | "verify-ca" => (SslMode::Require, Verifies::Chain),
         _ => return None,
     })
+}
+
+/// The user's file of authorities for PostgreSQL, if there is one.
+pub(super) fn own_authorities() -> Option<PathBuf> {
+    let file = PathBuf::from(std::env::var_os("HOME")?).join(".postgresql/root.crt");
+    file.exists().then_some(file)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
 use super::encrypted::Connector;
-use super::encryption::{Encryption, SYSTEM, Verifies};
+use super::encryption::{Encryption, SYSTEM, Verifies, own_authorities};
 
 /// Where systems keep the certificates of authorities that they trust.
 const FILES: [&str; 4] = [
@@ -43,12 +43,6 @@ pub(super) fn connector(encryption: &Encryption) -> Result<Connector, String> {
     let mut config = builder.with_no_client_auth();
     config.alpn_protocols = vec![b"postgresql".to_vec()];
     Ok(Connector(Arc::new(config)))
-}
-
-/// The user's file of authorities for PostgreSQL, if there is one.
-pub(super) fn own_authorities() -> Option<PathBuf> {
-    let file = PathBuf::from(std::env::var_os("HOME")?).join(".postgresql/root.crt");
-    file.exists().then_some(file)
 }
 
 /// The certificates of the authorities that are trusted: those of a file, else the user's for PostgreSQL, else the system's.
