@@ -98,6 +98,8 @@ struct SidePair {
     sources: [Option<FigureSource>; 2],
     clocks: [Option<QuotedClock>; 2],
     name: String,
+    /// Those of its costs that matter to the total of their side.
+    doubts: Vec<Doubt>,
 }
 
 /// The input of the split.
@@ -133,7 +135,8 @@ pub fn factors(before: &MixPrediction, after: &MixPrediction) -> Result<Factors,
     let logs = split.logs()?;
     let (mut families, predicted) = split.intervals(&logs, [before, after])?;
     for factor in families.iter_mut().filter(|factor| factor.cause == Cause::Family) {
-        factor.doubts = doubts([before, after], &factor.family);
+        let of_family = split.pairs.iter().filter(|pair| split.names[pair.family] == factor.family);
+        of_family.for_each(|pair| join(&mut factor.doubts, pair.doubts.iter().cloned()));
     }
     if !split.pairs.iter().any(|pair| pair.sides[0].times != pair.sides[1].times) {
         families.iter_mut().for_each(|factor| (factor.counts, factor.prices) = (None, None));
@@ -145,25 +148,13 @@ pub fn factors(before: &MixPrediction, after: &MixPrediction) -> Result<Factors,
     Ok(Factors { families, predicted, measured, unexplained })
 }
 
-/// The doubts of a family's costs that matter to the total of their side.
-fn doubts(sides: [&MixPrediction; 2], family: &str) -> Vec<Doubt> {
-    let mut doubts = Vec::new();
-    for side in sides {
-        let total = side.total().figure();
-        let counts = |row: &&crate::predict::PricedLine| matters(&total, row.line.term.times, &row.each.figure());
-        for row in side.rows.iter().filter(|row| row.line.family == family).filter(counts) {
-            join(&mut doubts, row.doubts.iter().cloned());
-        }
-    }
-    doubts
-}
-
 /// The lines of both predictions, matched by name. The first prediction decides the family.
 fn pairs(before: &MixPrediction, after: &MixPrediction) -> Split {
     let mut split = Split { names: Vec::new(), pairs: Vec::new() };
     let mut known: BTreeMap<(String, String), usize> = BTreeMap::new();
     let mut by_name: BTreeMap<String, usize> = BTreeMap::new();
     for (side, prediction) in [before, after].iter().enumerate() {
+        let total = prediction.total().figure();
         for row in &prediction.rows {
             let name = row.line.name();
             let key = (row.line.family.clone(), name.clone());
@@ -178,6 +169,9 @@ fn pairs(before: &MixPrediction, after: &MixPrediction) -> Split {
             pair.sides[side].price = row.each.figure().value;
             pair.sources[side] = row.by.as_ref().map(|by| by.source.clone());
             pair.clocks[side] = row.clock.clone();
+            if matters(&total, row.line.term.times, &row.each.figure()) {
+                join(&mut pair.doubts, row.doubts.iter().cloned());
+            }
         }
     }
     split
@@ -191,7 +185,8 @@ impl Split {
             self.names.len() - 1
         });
         let sides = [PricedTimes { times: 0.0, price: 0.0 }; 2];
-        self.pairs.push(SidePair { family, sides, sources: [None, None], clocks: [None, None], name: name.into() });
+        let (sources, clocks, doubts) = ([None, None], [None, None], Vec::new());
+        self.pairs.push(SidePair { family, sides, sources, clocks, name: name.into(), doubts });
         self.pairs.len() - 1
     }
 

@@ -89,8 +89,21 @@ fn is_unknown(row: &PricedLine) -> bool {
 
 /// What the suppositions change; `None` if one of the costs was not known before.
 pub fn known_change(after: &MixPrediction, before: &MixPrediction) -> Option<Sum> {
-    let mut rows = before.rows.iter().zip(&after.rows);
-    (!rows.any(|(row, changed)| is_unknown(row) && row.each != changed.each)).then(|| difference(after, before))
+    (after.lacking.len() == before.lacking.len()).then(|| difference(after, before))
+}
+
+/// The lines that the suppositions change, as they were and as they are.
+pub fn changed_lines<'a>(
+    before: &'a MixPrediction,
+    after: &'a MixPrediction,
+) -> impl Iterator<Item = (&'a PricedLine, &'a PricedLine)> {
+    let lacks =
+        |prediction: &MixPrediction, row: &PricedLine| prediction.lacking.iter().any(|(line, _)| *line == row.line);
+    // A time of 0 for a cost that was not known changes it, too.
+    let is_changed = move |(row, changed): &(&PricedLine, &PricedLine)| {
+        row.each != changed.each || lacks(before, row) && !lacks(after, changed)
+    };
+    before.rows.iter().zip(&after.rows).filter(is_changed)
 }
 
 /// The difference of two predictions. Costs that both share cancel.

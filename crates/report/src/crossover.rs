@@ -52,8 +52,7 @@ impl CrossoverShown<'_> {
                 format!("They do not cross: {} takes less {}{range}.{beyond}", name(*cheaper), self.by)
             }
             CrossoverAnswer::Undecided { cheaper: Some((side, [low, high])) } => format!(
-                "Undecided: {} takes less {} from {} to {}, and elsewhere the intervals do not tell. A larger --budget makes \
-                 them narrower.",
+                "Undecided: {} takes less {} where the intervals tell, between {} and {}. A larger --budget makes them narrower.",
                 name(*side),
                 self.by,
                 self.number(*low),

@@ -56,6 +56,9 @@ fn summary(found: &Found, view: &FleetView<'_>, style: Style) -> String {
             count(found.fast, "node")
         ),
     };
+    if shown().count() < found.classes.len() {
+        how.insert_str(0, "of all classes: ");
+    }
     if found.older_runs > 0 {
         how += &format!("; {} not counted, taken before their node changed", count(found.older_runs, "run"));
     }

@@ -3,7 +3,7 @@
 use analysis::mix::Lack;
 use analysis::predict::{Accuracy, MachineState, MixPrediction, PricedLine};
 use analysis::statistics::Interval;
-use analysis::whatif::{Supposed, known_change};
+use analysis::whatif::{Supposed, changed_lines, known_change};
 use record::units::{percent, rate, significant};
 use record::{Doubt, Mix, MixLine, Nanoseconds, Run, typed_name};
 
@@ -295,7 +295,7 @@ fn what_if(unit: &str, title: &str, [before, after]: [&MixPrediction; 2], style:
     let mut grid = Grid::new("<>>>>><", [vec![1], vec![2]]);
     let mut notes = Footnotes::of(style);
     grid.heading(["", "times", "before", "after", "change", ""]);
-    for (row, changed) in before.rows.iter().zip(&after.rows).filter(|(row, changed)| row.each != changed.each) {
+    for (row, changed) in changed_lines(before, after) {
         let (from, to) = (row.total(), changed.total());
         let change = to.clone().plus(-1.0, &from).figure();
         let mut figures = [from.figure(), to.figure(), change].map(|figure| Nanoseconds(figure.value).to_string());
@@ -321,9 +321,14 @@ fn what_if(unit: &str, title: &str, [before, after]: [&MixPrediction; 2], style:
     let both = [before, after];
     let totals = both.map(|prediction| prediction.total().figure().value);
     whole(format!("  one {unit}"), totals, both.map(|prediction| !prediction.lacking.is_empty()));
-    if let Some((measured, change)) = before.measured.zip(change) {
-        whole(format!("  one {unit}, as measured"), [measured.value, measured.value + change.value], [false; 2]);
+    let measured =
+        before.measured.zip(change).map(|(measured, change)| [measured.value, measured.value + change.value]);
+    let is_possible = |times: &[f64; 2]| times[1] > 0.0;
+    if let Some(times) = measured.filter(is_possible) {
+        whole(format!("  one {unit}, as measured"), times, [false; 2]);
     }
+    let impossible = measured.is_some_and(|times| !is_possible(&times));
+    let impossible = if impossible { "  the costs that change are more than what was measured\n" } else { "" };
     let title = style.bold(&style.paragraph("", title));
     // A supposed time is exact. A change in proportion to a cost has the uncertainty of the cost.
     let open = match change.map(|change| change.bounded_half()) {
@@ -331,5 +336,5 @@ fn what_if(unit: &str, title: &str, [before, after]: [&MixPrediction; 2], style:
         None | Some(Some(0.0)) => String::new(),
         Some(Some(half)) => style.dim(&format!("  the change is known to +- {}", Nanoseconds(half))) + "\n",
     };
-    format!("{title}\n{}{open}{}", grid.render(style), notes.render(style))
+    format!("{title}\n{}{open}{}{}", grid.render(style), style.dim(impossible), notes.render(style))
 }

@@ -36,7 +36,7 @@ pub fn found(points: &[CostsAt]) -> CrossoverAnswer {
 /// One side is cheaper wherever the order is known, from the first of these numbers to the last.
 fn never(ratios: &[LogRatio], cheaper: Side, known: [f64; 2]) -> CrossoverAnswer {
     let ends = ratios.first().zip(ratios.last()).map(|(first, last)| [first.at, last.at]);
-    if ends != Some(known) {
+    if ends != Some(known) || ratios.iter().any(|ratio| ratio.cheaper(KNOWN).is_none()) {
         return CrossoverAnswer::Undecided { cheaper: Some((cheaper, known)) };
     }
     let pairs = match ratios {

@@ -150,6 +150,14 @@ fn a_part_that_is_undecided_is_reported() {
 }
 
 #[test]
+fn they_may_cross_where_the_order_is_not_known() {
+    let at = |at: f64, other: f64| CostsAt { at, costs: [Interval::around(100.0, 1.0), Interval::around(other, 1.0)] };
+    let points = [at(1.0, 150.0), at(10.0, 100.5), at(100.0, 150.0)];
+    assert_eq!(found(&points), CrossoverAnswer::Undecided { cheaper: Some((Side::First, [1.0, 100.0])) });
+    assert_eq!(next(&points, (1.0, 100.0), 3), [10.0], "it is measured again");
+}
+
+#[test]
 fn odd_points_give_no_answer_and_no_panic() {
     let interval = |value: f64| Interval::around(value, 1.0);
     let odd = [f64::NAN, f64::INFINITY, 0.0, -5.0, 1e308, 5e-324, 3.0];

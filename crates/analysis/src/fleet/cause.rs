@@ -20,7 +20,7 @@ pub(super) struct Known<'a> {
 /// Families whose costs are work within the core.
 const CORE: [&str; 3] = ["instruction", "loop", "convert"];
 /// Families that cross into the kernel and back.
-const KERNEL: [&str; 19] = [
+const KERNEL: [&str; 29] = [
     "syscall",
     "call",
     "called",
@@ -40,6 +40,16 @@ const KERNEL: [&str; 19] = [
     "ring",
     "process",
     "thread",
+    "socketpair",
+    "mq",
+    "semaphore",
+    "crossing",
+    "flag",
+    "task",
+    "vm",
+    "sleep",
+    "wakeup",
+    "terminal",
 ];
 const MEMORY: [&str; 1] = ["memory"];
 const PAGES: [&str; 3] = ["memory", "page", "touch"];
@@ -103,7 +113,9 @@ fn recorded((part, here, usual): &(MachinePart, &str, &str), pattern: &Pattern<'
     let (kind, fits) = match part {
         MachinePart::Memory => (CauseKind::Memory, pattern.any(&PAGES)),
         MachinePart::HugePages => (CauseKind::HugePages, pattern.any(&PAGES)),
-        MachinePart::Mitigations => (CauseKind::Mitigation, pattern.any(&KERNEL) || pattern.any(&NETWORK)),
+        MachinePart::Mitigations => {
+            (CauseKind::Mitigation, pattern.any(&KERNEL) || pattern.any(&NETWORK) || pattern.any(&DISK))
+        }
         MachinePart::Frequency => (CauseKind::Clock, pattern.any(&CORE) || pattern.any(&[CLOCK])),
         _ => (CauseKind::Difference, true),
     };

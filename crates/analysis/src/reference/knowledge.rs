@@ -163,6 +163,13 @@ const WAKING: &[KnownCause] = &[
         Remedy::Setting("haltpoll.guest_halt_poll_ns=200000 at boot, or idle=poll (both cost power)"),
     ),
     slow(
+        |facts| {
+            let polls = facts.idle_driver() == Some("haltpoll") && !facts.booted_with("idle=poll");
+            fact(polls, "an idle CPU leaves the guest to sleep once its haltpoll driver has polled in vain")
+        },
+        Remedy::Setting("a larger haltpoll.guest_halt_poll_ns at boot, or idle=poll (both cost power)"),
+    ),
+    slow(
         |facts| fact(facts.is_guest() && !facts.booted_with("idle=poll"), "an idle CPU leaves the guest to sleep"),
         Remedy::Setting("idle=poll at boot, or the haltpoll idle driver (both cost power)"),
     ),

@@ -4,7 +4,7 @@ use howslow_analysis::factors::{Factors, NoFactors, factors};
 use howslow_analysis::mix::Lack;
 use howslow_analysis::predict::{MixPrediction, predict, whole_cost};
 use howslow_analysis::statistics::Interval;
-use howslow_analysis::whatif::{Assumption, Impossible, Supposed, difference, known_change, suppose};
+use howslow_analysis::whatif::{Assumption, Impossible, Supposed, changed_lines, difference, known_change, suppose};
 use proptest::prelude::*;
 use record::{Book, Cost, Cpu, Estimate, Mix, Nanoseconds, Origin, Point, Run, Skip, Term, Value};
 
@@ -219,6 +219,10 @@ fn a_supposition_that_cannot_be_is_refused() {
     }
     let both = suppose(&lacking, &[supposed(Assumption::Time(832.0)), supposed(Assumption::Times(0.5))]);
     assert!(both.is_ok_and(|both| known_change(&both, &lacking).is_none()));
+    let free = suppose(&lacking, &[supposed(Assumption::Time(0.0))]).expect("possible");
+    assert!(known_change(&free, &lacking).is_none(), "what was not known is not nothing");
+    assert!(changed_lines(&lacking, &free).all(|(line, _)| line.line.name() == "ada"));
+    assert_eq!(changed_lines(&lacking, &free).count(), places(&lacking, "ada").len());
     let whole = suppose(&lacking, &[supposed(Assumption::Time(832.0))]).expect("possible");
     assert!(whole.lacking.is_empty() && close(total(&whole), 96_294.0));
 }

@@ -41,7 +41,7 @@ pub(crate) fn table(runs: &[String]) -> anyhow::Result<Table> {
 #[derive(Default)]
 struct Reading {
     table: Table,
-    /// The nodes of documents that a fleet has gathered, by the run's id.
+    /// The nodes of documents that a fleet has gathered, by the file's name: two runs may have one id.
     nodes: HashMap<String, String>,
     /// Files that are no runs: their number, and why the first is none.
     bad: (usize, String),
@@ -57,7 +57,7 @@ impl Reading {
         let folder = or_misuse(Folder::of_user())?;
         let fleet = or_misuse(folder.read(&or_misuse(folder.find(name))?))?;
         for node in &fleet.nodes {
-            self.nodes.extend(node.gathered.iter().map(|gathered| (gathered.run.clone(), node.name.clone())));
+            self.nodes.extend(node.gathered.iter().map(|gathered| (gathered.file.clone(), node.name.clone())));
         }
         self.folder(&fleet.documents)
     }
@@ -94,15 +94,16 @@ impl Reading {
         Ok(())
     }
 
-    fn node(&self, id: &str, machine: &Machine, path: &Path) -> String {
+    fn node(&self, machine: &Machine, path: &Path) -> String {
         let host = || machine.host.as_deref().filter(|host| !host.is_empty()).map(record::printable);
-        self.nodes.get(id).cloned().or_else(|| of_fleet(path)).or_else(host).unwrap_or_else(|| stem(path))
+        let gathered = path.file_name().and_then(|name| self.nodes.get(name.to_str()?)).cloned();
+        gathered.or_else(|| of_fleet(path)).or_else(host).unwrap_or_else(|| stem(path))
     }
 
     fn document(&mut self, document: &Document, path: &Path) {
         let is_own = !document.is_beside_work() && matches!(document.origin, Origin::Measured | Origin::Reference);
         let facts = is_own.then(|| RunFacts {
-            node: self.node(&document.id, &document.machine, path),
+            node: self.node(&document.machine, path),
             id: apart(&document.id, document.machine.host.as_deref().unwrap_or_default()),
             started: document.started.clone(),
             parts: Parts::of(&document.machine),

@@ -33,13 +33,16 @@ pub(crate) fn priced(
     Ok(predictions)
 }
 
-/// Sets how well the mix has predicted: measured with the run itself, otherwise with another of these runs on the same processor, of
-/// which the worst counts; otherwise where the work was counted, if the mix has that.
+/// Sets how well the mix has predicted: measured with the run itself, or with another of these runs on the same machine, of which the
+/// worst counts; otherwise where the work was counted, if the mix has that.
 fn validate(runs: &[Named], where_counted: Option<f64>, predictions: &mut [MixPrediction]) {
     let left_out: Vec<Option<f64>> = predictions.iter().map(MixPrediction::left_out).collect();
-    let processor = |place: usize| runs[place].run.machine.cpu.signature.as_str();
+    let machine = |place: usize| {
+        let machine = &runs[place].run.machine;
+        (machine.cpu.signature.as_str(), machine.host.as_deref().unwrap_or_default())
+    };
     for place in 0..predictions.len() {
-        let same = |other: &usize| !processor(place).is_empty() && processor(place) == processor(*other);
+        let same = |other: &usize| !machine(place).0.is_empty() && machine(place) == machine(*other);
         let others = (0..runs.len()).filter(same).filter_map(|other| left_out[other]);
         let here = left_out[place].or_else(|| others.reduce(f64::max)).map(Accuracy::Here);
         predictions[place].accuracy = here.or(where_counted.map(Accuracy::Elsewhere));

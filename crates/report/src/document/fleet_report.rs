@@ -12,9 +12,9 @@ pub struct FleetReportDocument<'a> {
     pub false_share: f64,
     /// The least share by which a node had to be slower.
     pub at_least: f64,
-    /// Tests made: nodes times families.
+    /// Tests made in all classes: nodes times families.
     pub tests: usize,
-    /// Nodes that would be called fast by the same rule.
+    /// Nodes of all classes that would be called fast by the same rule.
     pub fast: usize,
     /// Runs that do not count, because their node has changed since.
     pub older_runs: usize,

@@ -3,7 +3,7 @@
 use analysis::mix::Lack;
 use analysis::predict::{Accuracy, FamilyCost, MixPrediction, PricedLine};
 use analysis::sums::sum;
-use analysis::whatif::{Supposed, known_change};
+use analysis::whatif::{Supposed, changed_lines, known_change};
 use record::{Doubt, Mix, MixLine, Point};
 use serde::Serialize;
 
@@ -257,8 +257,11 @@ impl<'a> SupposedDocument<'a> {
         let (from, to) = (before.total().figure(), after.total().figure());
         let change = known_change(after, before).map(|change| change.figure());
         let faster = |from: f64, to: f64| (from > 0.0 && to > 0.0).then(|| from / to);
-        let measured = before.measured.zip(change).map(|(whole, change)| sum(&[(1.0, whole), (1.0, change)]));
-        let rows = before.rows.iter().zip(&after.rows).filter(|(row, changed)| row.each != changed.each);
+        let measured = before
+            .measured
+            .zip(change)
+            .map(|(whole, change)| sum(&[(1.0, whole), (1.0, change)]))
+            .filter(|whole| whole.value > 0.0);
         SupposedDocument {
             changes: supposed.iter().map(|change| change.text.as_str()).collect(),
             doubts: after.doubts(),
@@ -267,7 +270,7 @@ impl<'a> SupposedDocument<'a> {
             speedup: faster(from.value, to.value).filter(|_| before.lacking.is_empty()),
             measured: time(measured.as_ref()),
             measured_speedup: before.measured.zip(measured).and_then(|(from, to)| faster(from.value, to.value)),
-            rows: rows.map(|(row, changed)| SupposedRow::of(row, changed)).collect(),
+            rows: changed_lines(before, after).map(|(row, changed)| SupposedRow::of(row, changed)).collect(),
         }
     }
 }
