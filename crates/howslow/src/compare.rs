@@ -69,12 +69,15 @@ fn together(names: &[String]) -> anyhow::Result<Run> {
             && run.settings.beside == runs[0].settings.beside
     };
     let measured = |run: &&Run| !run.is_published() && run.costs.iter().any(|cost| !cost.rounds.is_empty());
-    let whole = names.iter().zip(&runs);
-    let odd = whole.clone().find(|(_, run)| runs.len() > 1 && !(alike(run) && measured(run)));
+    let whole = names.iter().zip(&runs).filter(|_| runs.len() > 1);
+    if let Some((name, _)) = whole.clone().find(|(_, run)| !measured(run)) {
+        let why = "it has no rounds, so it cannot be taken together with others";
+        return Err(Misuse(format!("{}: {why}", record::printable(name))).into());
+    }
+    let odd = whole.clone().find(|(_, run)| !alike(run));
     if let Some((name, _)) = odd {
         let (name, first) = (record::printable(name), record::printable(&names[0]));
-        let why =
-            "only runs of one processor and kernel beside the same work, with their rounds, can be taken together";
+        let why = "only runs of one processor and kernel beside the same work can be taken together";
         return Err(Misuse(format!("{name} is not like {first}: {why}")).into());
     }
     analysis::again::pooled(&runs).ok_or_else(|| Misuse("a side of -- has no run".into()).into())

@@ -77,8 +77,8 @@ fn remove(store: &Store, names: &[String]) -> anyhow::Result<Outcome> {
     let place =
         |head: &Head| all.iter().zip(1..).find(|(known, _)| known.name() == head.name()).map(|(_, place)| place);
     let shown: Vec<Kept> = heads.iter().map(|head| kept(head.clone(), place(head))).collect();
-    heads.iter().try_for_each(|head| store.remove(head))?;
     output::print_page(&report::history(&shown, output::style()))?;
+    heads.iter().try_for_each(|head| store.remove(head))?;
     print_note(&format!("{} removed from {}", counted(heads.len() as u64, "run"), store.place()));
     Ok(Outcome::Done)
 }
@@ -134,13 +134,21 @@ fn take_in(store: &Store, args: &HistoryArgs) -> anyhow::Result<Outcome> {
 
 /// The list as a table, with one row a run. Places are those among all runs.
 fn table(kept: &[Kept], places: &[usize]) -> Table {
-    let mut table = Table::new(["place", "id", "started", "label", "cpu_model", "kernel", "patterns", "full", "path"]);
+    let figures = ["ns", "half_width", "all_ns", "all_half_width", "all_runs"];
+    let own = ["place", "id", "started", "label", "cpu_model", "kernel", "patterns", "full", "path"];
+    let mut table = Table::new(own.into_iter().chain(figures));
     for (run, place) in kept.iter().zip(places) {
         let label = run.label.clone().unwrap_or_default();
         let texts = [&run.id, &run.started, &label, &run.model, &run.kernel, &run.patterns.join(" ")];
         let full = [Cell::Flag(run.full), Cell::text(&run.path)];
         let row = [Cell::Count(*place as u64)].into_iter().chain(texts.into_iter().map(Cell::text));
-        table.rows.push(row.chain(full).collect());
+        let number = |number: Option<f64>| number.map_or(Cell::Missing, Cell::Number);
+        let figure = |of: &Option<KeptFigure>| {
+            [number(of.as_ref().map(|of| of.ns)), number(of.as_ref().and_then(|of| of.half_width))]
+        };
+        let runs = run.together.as_ref().map_or(Cell::Missing, |all| Cell::Count(all.runs as u64));
+        let figures = figure(&run.figure).into_iter().chain(figure(&run.together)).chain([runs]);
+        table.rows.push(row.chain(full).chain(figures).collect());
     }
     table
 }

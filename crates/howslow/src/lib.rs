@@ -90,7 +90,12 @@ pub fn main() -> std::process::ExitCode {
     }
     // The first thread only waits, so what forks in the other one copies all that works.
     let other = std::thread::Builder::new().stack_size(8 * ENOUGH as usize).spawn(begin);
-    other.map_or(std::process::ExitCode::FAILURE, |other| other.join().unwrap_or(std::process::ExitCode::FAILURE))
+    match other {
+        Ok(other) => other.join().unwrap_or(std::process::ExitCode::FAILURE),
+        Err(why) => {
+            output::finish(Err(anyhow::anyhow!("no thread with a larger stack starts: {why}; raise ulimit -s or -u")))
+        }
+    }
 }
 
 fn begin() -> std::process::ExitCode {

@@ -47,7 +47,7 @@ pub(crate) fn repeat(
         }
     }
     if let Some(signal) = ended {
-        print_note(&format!("interrupted in run {}: the {} before it are kept", runs.len() + 1, runs.len()));
+        print_note(&format!("interrupted in run {}: {} were done before it", runs.len() + 1, runs.len()));
         return Ok(Outcome::Interrupted(signal));
     }
     let skipped = runs.iter().flat_map(|run| &run.skipped).any(by_name);

@@ -37,7 +37,7 @@ pub(crate) fn scaling(args: &ScalingArgs) -> anyhow::Result<Outcome> {
 
 /// Measures every kind of work on one CPU and on more, keeps the run, writes it where requested.
 fn measured(args: &ScalingArgs) -> anyhow::Result<(Run, SessionEnd)> {
-    let usable = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
+    let usable = system::machine::pinnable_cpus().len() as u32;
     if usable < 2 {
         anyhow::bail!("only one CPU may be used, so there is nothing to compare; allow a second CPU (taskset, cpuset)");
     }

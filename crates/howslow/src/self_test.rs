@@ -60,7 +60,7 @@ fn measured(args: &SelfTestArgs) -> anyhow::Result<Measurement> {
     let items = pattern::choose(&resolve::patterns(&patterns)?, false)?;
     let budget_s = args.budget / 2.0;
     let wanted = Wanted { items, patterns: patterns.into(), full: false, paired: 0, budget_s };
-    session::measure(wanted, &MeasureArgs::default())
+    session::measure_part(wanted, &MeasureArgs::default())
 }
 
 /// A cost beside a plain loop, the quickest of a few. A tracer or an agent that comes or goes between the two makes them differ.

@@ -76,6 +76,7 @@ pub(crate) fn measure_part(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result
     let recorded = args.replay.as_deref().map(resolve::run).transpose()?;
     let loads = beside::start(args, &mut settings, &scratch)?;
     let check = || loads.as_ref().map_or(Ok(()), |loads| loads.check().map_err(|error| error.to_string()));
+    let requested = wanted.items.clone();
     let plan = Plan {
         tailed: wanted.items.len(),
         paired: wanted.paired,
@@ -91,6 +92,11 @@ pub(crate) fn measure_part(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result
     };
     let taken = output::watched(|show| measure::measure(plan, &mut |progress| show(&progress)));
     let Measurement { mut run, width, interrupted } = taken?;
+    let has = |item: &Item| run.costs.iter().any(|cost| cost.operation == item.operation.id && cost.at == item.point);
+    if interrupted.is_none() && !requested.iter().any(has) {
+        // What every run measures besides is nothing that was requested.
+        run.costs.clear();
+    }
     run.noise.traced = recorded.map_or_else(observe::are_calls_traced, |run| run.noise.traced);
     run.noise.beside = beside::finish(loads, &mut run.noise, run.machine.cpu.online)?;
     // What runs alone scatter says nothing of one beside other work.

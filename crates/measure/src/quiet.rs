@@ -259,10 +259,15 @@ impl Quietness {
         &self.usable
     }
 
-    /// At most `most` CPUs in addition to these two.
+    /// At most `most` CPUs in addition to these two: those of the same kind as the first before others.
     pub fn beside(&self, cpu: u32, other: Option<u32>, most: usize, random: &mut fastrand::Rng) -> Vec<u32> {
         let is_free = |&free: &u32| free != cpu && Some(free) != other;
-        random.choose_multiple(self.usable.iter().copied().filter(is_free), most)
+        let mut free: Vec<u32> = self.usable.iter().copied().filter(is_free).collect();
+        random.shuffle(&mut free);
+        let kind = |cpu| Topology::here().kind_of(cpu);
+        free.sort_by_key(|&free| kind(free) != kind(cpu));
+        free.truncate(most);
+        free
     }
 
     /// The part of the run's noise that comes from the checks: shares of quiet among surveyed batches, per CPU.

@@ -44,7 +44,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "PATTERN", add = clap_complete::ArgValueCompleter::new(crate::complete::operations))]
     pub only: Vec<String>,
     /// Order of the rows
-    #[arg(long, value_enum, default_value_t = Sort::Family)]
+    #[arg(long, value_enum, default_value_t = Sort::Family, conflicts_with_all = ["json", "csv"])]
     pub sort: Sort,
     /// Every row, also those that are the same or inconclusive [default: only with --only]
     #[arg(long, conflicts_with = "changed")]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::value::share;
+use super::value::{at_least_one, share};
 
 const FILTERS: &str = "\
 Examples: howslow history -n 5
@@ -31,7 +31,7 @@ pub(crate) struct HistoryArgs {
     #[arg(long, value_name = "NAME")]
     pub label: Option<String>,
     /// At most this many, the newest ones
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = at_least_one::<usize>, allow_hyphen_values = true)]
     pub newest: Option<usize>,
     /// First take these run files, or all of these folders, into the store; the files stay
     #[arg(long, value_name = "PATH", num_args = 1..)]

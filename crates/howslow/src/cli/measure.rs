@@ -33,7 +33,7 @@ pub(crate) struct MeasureArgs {
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
     pub budget: Option<f64>,
     /// Measure this many whole runs, and show how much each cost scatters between them
-    #[arg(long, value_name = "N", value_parser = between::<2, 1000>, conflicts_with = "output")]
+    #[arg(long, value_name = "N", value_parser = between::<2, 1000>, conflicts_with_all = ["output", "svg"])]
     pub repeat: Option<u32>,
     /// Measure on this CPU only
     #[arg(long, value_name = "N", value_parser = whole::<u32>, allow_hyphen_values = true)]
@@ -51,8 +51,8 @@ pub(crate) struct MeasureArgs {
     /// Seed of the order, the offsets and the bootstrap
     #[arg(long, value_name = "N", value_parser = whole::<u64>, allow_hyphen_values = true)]
     pub seed: Option<u64>,
-    /// Time single iterations as well: p50, p90, p99, p99.9 and p99.99, each with an interval [budget: 60s]
-    #[arg(long)]
+    /// Time single iterations as well: p50, p90, p99, p99.9 and p99.99, each with an interval
+    #[arg(long, conflicts_with = "csv")]
     pub tails: bool,
     /// With --tails: iterations are asked for so often, whether or not the one before is done, at equal distances or, with
     /// `,poisson`, at random; waiting counts in the response time
@@ -128,7 +128,7 @@ pub(crate) struct RunArgs {
     pub full: bool,
     /// Let the batches of these 2 to 8 costs alternate, and print how many times as long each takes as that of the first pattern:
     /// what disturbs both cancels
-    #[arg(long, requires = "patterns", conflicts_with_all = ["repeat", "tails"])]
+    #[arg(long, requires = "patterns", conflicts_with_all = ["repeat", "tails", "csv"])]
     pub ratio: bool,
     #[command(flatten)]
     pub beside: AgainstArgs,
@@ -257,7 +257,7 @@ pub(crate) struct StudyArgs {
     #[arg(long)]
     pub full: bool,
     /// Use the costs of this run, instead of measuring what the study needs
-    #[arg(long, value_name = "RUN", add = ArgValueCompleter::new(complete::runs), conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "beside", "seed", "output", "full", "repeat", "tails", "label", "keep"])]
+    #[arg(long, value_name = "RUN", add = ArgValueCompleter::new(complete::runs), conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "beside", "seed", "output", "full", "repeat", "tails", "arrivals", "label", "keep"])]
     pub run: Option<String>,
     /// For mpe: instead of the tables, tune prefetch as its postscript does, on this file or on one created for it [budget: 30s]
     #[arg(long, value_name = "PATH", num_args = 0..=1, conflicts_with_all = ["run", "full", "all", "count", "rounds", "precision", "cpu", "beside", "seed", "output", "svg", "repeat", "tails", "arrivals", "label", "keep"])]
@@ -297,7 +297,7 @@ Exit status: 0 done; 1 failed, or nothing could be measured; 2 misused: no such 
 #[command(after_help = SCALED)]
 pub(crate) struct ScalingArgs {
     /// Take the costs of this run, instead of measuring
-    #[arg(long, value_name = "RUN", add = ArgValueCompleter::new(complete::runs), conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "beside", "seed", "output", "repeat", "tails", "label", "keep"])]
+    #[arg(long, value_name = "RUN", add = ArgValueCompleter::new(complete::runs), conflicts_with_all = ["count", "rounds", "precision", "budget", "cpu", "beside", "seed", "output", "repeat", "tails", "arrivals", "label", "keep"])]
     pub run: Option<String>,
     #[command(flatten)]
     pub measure: MeasureArgs,

@@ -22,7 +22,7 @@ const ARM_FEATURES: &[&str] = &[
 pub fn describe(host: &Host) -> CpuModel {
     let cpuinfo = cpuinfo(host);
     let topology = topology(host, &cpuinfo);
-    let midr = host.processor.midr.or_else(|| hexadecimal(&host.read(MIDR)?));
+    let midr = midr(host);
     let identity = if midr.is_some() || cpuinfo.contains("CPU implementer") {
         arm(&cpuinfo, midr)
     } else {
@@ -40,7 +40,19 @@ pub fn describe(host: &Host) -> CpuModel {
     }
 }
 
-const MIDR: &str = "sys/devices/system/cpu/cpu0/regs/identification/midr_el1";
+/// The identity of the first CPU that the kernel shows. A program's own register is that of the CPU that it happens to run on: on one
+/// with mixed cores, it changes from start to start. It counts where the kernel shows none, or another processor (qemu-user).
+fn midr(host: &Host) -> Option<u64> {
+    let online = numbers(&host.read("sys/devices/system/cpu/online").unwrap_or_else(|| "0".into()));
+    let read =
+        |cpu: &u32| hexadecimal(&host.read(&format!("sys/devices/system/cpu/cpu{cpu}/regs/identification/midr_el1"))?);
+    match (online.first().and_then(read), host.processor.midr) {
+        (Some(first), Some(own)) if first != own && !online.iter().filter_map(read).any(|other| other == own) => {
+            Some(own)
+        }
+        (first, own) => first.or(own),
+    }
+}
 
 /// The beginning of `/proc/cpuinfo`. Empty if it describes another processor: a program under qemu-user sees its
 /// host's.
@@ -206,9 +218,12 @@ fn usable(host: &Host, online: u32) -> Vec<u32> {
     if let Some(allowed) = allowed() {
         return allowed;
     }
+    let online =
+        host.read("sys/devices/system/cpu/online").map_or_else(|| (0..online).collect(), |list| numbers(&list));
     let status = host.read("proc/self/status").unwrap_or_default();
+    // Offline CPUs are in the list, too.
     let listed = numbers(field(&status, "Cpus_allowed_list").unwrap_or_default());
-    if listed.is_empty() { (0..online).collect() } else { listed }
+    if listed.is_empty() { online } else { listed.into_iter().filter(|cpu| online.contains(cpu)).collect() }
 }
 
 #[cfg(test)]
@@ -227,6 +242,23 @@ mod tests {
     const GRAVITON: &str = "processor\t: 0\nBogoMIPS\t: 243.75\nFeatures\t: fp asimd evtstrm aes pmull sha1 sha2 crc32 \
         atomics fphp asimdhp cpuid asimdrdm lrcpc dcpop asimddp ssbs\nCPU implementer\t: 0x41\n\
         CPU architecture: 8\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\nCPU revision\t: 1\n\n";
+
+    #[test]
+    fn mixed_cores_have_the_identity_of_the_first_wherever_the_program_runs() {
+        const CPU: &str = "sys/devices/system/cpu";
+        let path = |cpu: u32| format!("{CPU}/cpu{cpu}/regs/identification/midr_el1");
+        let online = format!("{CPU}/online");
+        let files = [(&*online, "0-1"), (&path(0), "0x00000000412fd050"), (&path(1), "0x00000000414fd0b0")];
+        let recorded = Recorded::new(&files);
+        let with = |own: Option<u64>| {
+            let mut host = recorded.host();
+            host.processor.midr = own;
+            midr(&host)
+        };
+        let (first, other) = (0x412f_d050, 0x414f_d0b0);
+        assert_eq!([None, Some(first), Some(other)].map(with), [Some(first); 3]);
+        assert_eq!(with(Some(7)), Some(7), "it is emulated");
+    }
 
     #[test]
     fn an_intel_processor_by_cpuinfo() {

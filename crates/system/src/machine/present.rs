@@ -43,10 +43,8 @@ fn present_on(host: &Host, scratch: &Path, counters: Counters) -> Present {
         swap_used: swap.map(|(total, free)| Bytes(total.0.saturating_sub(free.0))),
         scratch: scratch.display().to_string(),
         scratch_kind: file_system.as_ref().map(|kind| file_system_name(kind.f_type as u64)),
-        scratch_free: file_system.map(|kind| Bytes(kind.f_bavail.saturating_mul(kind.f_bsize as u64))),
-        shared_memory: rustix::fs::statfs("/dev/shm")
-            .ok()
-            .map(|kind| Bytes(kind.f_blocks.saturating_mul(kind.f_bsize as u64))),
+        scratch_free: file_system.map(|kind| Bytes(kind.f_bavail.saturating_mul(unit(&kind)))),
+        shared_memory: rustix::fs::statfs("/dev/shm").ok().map(|kind| Bytes(kind.f_blocks.saturating_mul(unit(&kind)))),
         processes: processes(host),
         capabilities: field(&status, "CapEff").and_then(|set| u64::from_str_radix(set, 16).ok()),
         ptrace_scope: host.number("proc/sys/kernel/yama/ptrace_scope"),
@@ -57,6 +55,11 @@ fn present_on(host: &Host, scratch: &Path, counters: Counters) -> Present {
         proc: host.exists("proc/self/stat"),
         sys: host.exists("sys/devices/system/cpu"),
     }
+}
+
+/// The bytes of the blocks that are counted (statvfs(3)).
+fn unit(kind: &rustix::fs::StatFs) -> u64 {
+    (if kind.f_frsize > 0 { kind.f_frsize } else { kind.f_bsize }) as u64
 }
 
 /// The maximum number of processes and threads: the tightest of this user's limit and the kernel's two.

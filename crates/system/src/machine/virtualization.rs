@@ -103,10 +103,13 @@ fn by_kernel(host: &Host, version: &str) -> Option<&'static str> {
         return Some("Xen");
     }
     let tree = host.read("proc/device-tree/hypervisor/compatible").unwrap_or_default();
+    let board = host.read("proc/device-tree/compatible").unwrap_or_default();
     match () {
         () if tree.contains("kvm") => Some("KVM"),
         () if tree.contains("xen") => Some("Xen"),
         () if tree.contains("vmware") => Some("VMware"),
+        // The board that exists for guests alone (Firecracker, crosvm, kvmtool).
+        () if board.contains("linux,dummy-virt") => Some("KVM or QEMU"),
         () if version.to_lowercase().contains("microsoft") => Some("Hyper-V"),
         () => None,
     }
