@@ -67,9 +67,8 @@ fn a_run_holds_the_units_of_its_axes_and_where_it_comes_from() {
 /// A run as the last version wrote it whose schema was `howslow-run/1`.
 #[test]
 fn a_run_of_the_previous_schema_is_read_with_all_its_figures() {
-    let text = include_str!("data/run-1.json");
-    let written: serde_json::Value = serde_json::from_str(text).expect("JSON");
-    let run = run_from_bytes(text.as_bytes()).expect("a run");
+    let written: serde_json::Value = serde_json::from_str(EXAMPLE).expect("JSON");
+    let run = run_from_bytes(EXAMPLE.as_bytes()).expect("a run");
     assert_eq!(run.schema, "howslow-run/1");
     let costs = written["costs"].as_array().expect("costs");
     assert_eq!(run.costs.len(), costs.len());

@@ -196,12 +196,11 @@ fn a_database_of_a_newer_howslow_is_refused_and_untouched() {
 /// A run whose document an earlier version wrote, in a data folder of that version.
 #[test]
 fn runs_of_the_previous_schema_are_found_as_files_and_taken_in() {
-    const OLDER: &[u8] = include_bytes!("../../../record/tests/data/run-1.json");
     let folder = tempfile::tempdir().expect("a folder");
     let runs = folder.path().join("runs");
     fs::create_dir(&runs).expect("a folder");
-    fs::write(runs.join("20261121-033006-qxtz.json"), OLDER).expect("written");
-    let run = run_from_bytes(OLDER).expect("a run");
+    fs::write(runs.join("20261121-033006-qxtz.json"), EXAMPLE).expect("written");
+    let run = run_from_bytes(EXAMPLE).expect("a run");
     assert_eq!(run.schema, record::OLDER_SCHEMA);
     let files = Store::in_folder(folder.path());
     assert_eq!((files.open("@1").expect("a run"), rows(&files, &Filter::default())), (run.clone(), run.costs.len()));
@@ -211,7 +210,7 @@ fn runs_of_the_previous_schema_are_found_as_files_and_taken_in() {
     assert_eq!(store.keep(&example("new", "2026-12-02T00:00:00Z")).expect("kept").warning, None);
     assert_eq!(store.open("@2").expect("the older one"), run);
     assert_eq!(rows(&store, &Filter::default()), run.costs.len() + example("", "").costs.len());
-    assert_eq!(fs::read(runs.join("taken/20261121-033006-qxtz.json")).expect("there"), OLDER);
+    assert_eq!(fs::read(runs.join("taken/20261121-033006-qxtz.json")).expect("there"), EXAMPLE);
 }
 
 /// A store as the first version of this program made it, whose library kept the list of steps.
