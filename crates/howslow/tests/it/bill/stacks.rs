@@ -11,22 +11,24 @@ const BYTES: &str = r#"
     use std::io::{Read, Write};
     #[inline(never)]
     fn writes_single_bytes(file: &mut std::fs::File) {
-        for byte in 0..3000_u32 { std::hint::black_box(file.write(&[byte as u8])).expect("written"); }
+        for byte in 0..100_u32 { std::hint::black_box(file.write(&[byte as u8])).expect("written"); }
         std::hint::black_box(&file);
     }
     #[inline(never)]
     fn reads_single_bytes(file: &mut std::fs::File) {
         let mut byte = [0];
-        for _ in 0..3000 { std::hint::black_box(file.read(&mut byte)).expect("read"); }
+        for _ in 0..100 { std::hint::black_box(file.read(&mut byte)).expect("read"); }
         std::hint::black_box(&file);
     }
     fn main() {
-        let mut file = std::fs::File::create("bytes").expect("a file");
-        writes_single_bytes(&mut file);
-        let mut file = std::fs::File::open("bytes").expect("a file");
-        reads_single_bytes(&mut file);
-        // Its memory can be looked at as long as it runs, and howslow may wait for a CPU.
-        std::thread::sleep(std::time::Duration::from_secs(1));
+        // For a second: not every moment is sampled, and its memory can be looked at as long as it runs.
+        for _ in 0..50 {
+            let mut file = std::fs::File::create("bytes").expect("a file");
+            writes_single_bytes(&mut file);
+            let mut file = std::fs::File::open("bytes").expect("a file");
+            reads_single_bytes(&mut file);
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
     }
 "#;
 
