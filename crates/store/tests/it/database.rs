@@ -160,16 +160,10 @@ fn files_of_before_are_taken_in_once_and_put_away() {
     let cut = &EXAMPLE[..EXAMPLE.len() / 2];
     fs::write(runs.join("cut.json"), cut).expect("written");
     let store = sqlite(folder.path());
-    assert_eq!(
-        store.list().expect("a list").len(),
-        10,
-        "a run is found before it is taken in, the damaged one by its head"
-    );
+    assert_eq!(store.list().expect("a list").len(), 10, "found before they are taken in, the damaged one by its head");
     let stated = store.take_in_waiting(LONG).expect("taken in").expect("a word on it");
-    assert!(
-        stated.contains("9 runs of files went into") && stated.contains("cut.json is no run and stays"),
-        "{stated}"
-    );
+    let parts = ["9 runs of files went into", "cut.json is no run and stays"];
+    assert!(parts.iter().all(|part| stated.contains(part)), "{stated}");
     assert_eq!(fs::read(runs.join("cut.json")).expect("there"), cut);
     assert_eq!(fs::read_dir(runs.join("taken")).expect("a folder").count(), 9);
     assert_eq!(store.open("20260105").expect("a run"), example("20260105", "2026-01-05T00:00:00Z"));
