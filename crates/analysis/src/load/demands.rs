@@ -121,11 +121,8 @@ impl Demands {
     /// The demands that these configurations show, and others in which all pages had been pushed out of memory before each
     /// interaction. `None` if nothing ended in them.
     pub fn of(measured: &[&Measured], flushed: &[&Measured], usual: &Usual) -> Option<Demands> {
-        let usable: Vec<&Measured> = measured
-            .iter()
-            .copied()
-            .filter(|measured| mean_of(measured, usual, |finished| finished.user_s).is_some())
-            .collect();
+        let has_ended = |measured: &&Measured| mean_of(measured, usual, |finished| finished.user_s).is_some();
+        let usable: Vec<&Measured> = measured.iter().copied().filter(has_ended).collect();
         let plain: Vec<&Measured> =
             usable.iter().copied().filter(|measured| measured.configuration.relief == Relief::None).collect();
         if plain.is_empty() {
@@ -227,19 +224,14 @@ impl Demands {
 }
 
 impl Paged {
-    /// Faults at this share: between two points interpolated on logarithms, beyond them as at the nearest.
+    /// Faults at this share: between two points interpolated on logarithms, beyond them and below all there is as at the nearest.
     fn at(&self, share: f64) -> Figure {
         let above = self.curve.partition_point(|point| point.share < share);
         match (above.checked_sub(1).and_then(|below| self.curve.get(below)), self.curve.get(above)) {
             (None, None) => 0.0.into(),
             (Some(one), None) | (None, Some(one)) => one.faults,
-            // Nothing lies between an amount and all there is.
             (Some(below), Some(next)) if next.share.is_infinite() => {
-                if share.is_infinite() {
-                    next.faults
-                } else {
-                    below.faults
-                }
+                [below.faults, next.faults][usize::from(share.is_infinite())]
             }
             (Some(below), Some(next)) => {
                 let part = (share / below.share).ln() / (next.share / below.share).ln();
@@ -324,11 +316,10 @@ fn falling(points: Vec<FaultsAt>) -> Vec<FaultsAt> {
     }
     let joined = |group: Vec<FaultsAt>| {
         let value = mean(&group, |point| point.faults.value);
-        let ends =
-            (mean(&group, |point| point.faults.interval().low), mean(&group, |point| point.faults.interval().high));
-        let all: Vec<FaultsAt> =
-            group.iter().map(|point| FaultsAt { faults: Figure { value, interval: Some(ends) }, ..*point }).collect();
-        all
+        let end = |of: fn(&FaultsAt) -> f64| mean(&group, of);
+        let ends = (end(|point| point.faults.interval().low), end(|point| point.faults.interval().high));
+        let faults = Figure { value, interval: Some(ends) };
+        group.into_iter().map(move |point| FaultsAt { faults, ..point })
     };
     let mut curve: Vec<FaultsAt> = groups.into_iter().flat_map(joined).collect();
     curve.dedup_by(|next, before| next.share <= before.share * 1.001);
