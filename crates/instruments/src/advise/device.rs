@@ -14,7 +14,7 @@ use rustix::io::pread;
 use rustix::param::page_size;
 use system::guard::apart;
 
-use crate::advise::stretch::put_out;
+use crate::advise::stretch::{patience, put_out};
 use crate::advise::ways::open_with;
 
 /// The largest request timed.
@@ -24,6 +24,8 @@ const LARGEST: u64 = 4 << 20;
 pub(crate) struct Requests {
     /// Whether they went past the page cache; otherwise through it, the file put out of it before.
     pub direct: bool,
+    /// Whether pages of the file stayed in memory when it was put out.
+    pub stayed: bool,
     /// Reads of one page each at random places, in ns.
     pub page_ns: Vec<f64>,
     /// Reads one after the other: bytes of each, and what one takes in the long run in ns.
@@ -34,27 +36,27 @@ pub(crate) struct Requests {
 /// cannot be read.
 pub(crate) fn requests(path: &Path, length: u64, share: Duration) -> Result<Requests, Failure> {
     let timed = apart(share + Duration::from_secs(60), || {
-        here(path, length, share).map(|timed| (timed.direct, timed.page_ns, timed.in_order))
+        here(path, length, share).map(|timed| (timed.direct, timed.stayed, timed.page_ns, timed.in_order))
     });
-    let (direct, page_ns, in_order) = timed.map_err(|lost| Failure::wrong(lost.to_string()))??;
-    Ok(Requests { direct, page_ns, in_order })
+    let (direct, stayed, page_ns, in_order) = timed.map_err(|lost| Failure::wrong(lost.to_string()))??;
+    Ok(Requests { direct, stayed, page_ns, in_order })
 }
 
 fn here(path: &Path, length: u64, share: Duration) -> Result<Requests, Failure> {
     let page = page_size() as u64;
     let cached = residence::open(path)?;
-    put_out(&cached)?;
+    let stayed = put_out(&cached, patience(false))? > 0;
     let direct = open_with(path, OFlags::DIRECT).ok();
     let mut block = Block::new(page as usize);
     let direct = direct
         .filter(|file| residence::is_past_memory(&cached, || Ok(pread(file, block.bytes(), 0).map(drop)?)).is_ok());
-    let mut timed = Requests { direct: direct.is_some(), ..Requests::default() };
+    let mut timed = Requests { direct: direct.is_some(), stayed, ..Requests::default() };
     let file = match direct {
         Some(file) => file,
         None => {
             // No more than what is requested, or the next read would find itself in memory.
             fadvise(&cached, 0, None, Advice::Random)?;
-            put_out(&cached)?;
+            put_out(&cached, patience(stayed))?;
             cached
         }
     };
@@ -65,9 +67,10 @@ fn here(path: &Path, length: u64, share: Duration) -> Result<Requests, Failure> 
     let each = share / 2 / sizes.len().max(1) as u32;
     for &size in &sizes {
         if !timed.direct {
-            put_out(&file)?;
+            put_out(&file, patience(stayed))?;
         }
-        timed.in_order.push((size, in_order(&file, length, size, each, timed.direct)?));
+        let took = in_order(&file, length, size, each, &timed)?;
+        timed.in_order.push((size, took));
     }
     Ok(timed)
 }
@@ -75,7 +78,7 @@ fn here(path: &Path, length: u64, share: Duration) -> Result<Requests, Failure> 
 /// What a read of `size` bytes takes in the long run, in ns, one after the other from a place by chance. The first half of
 /// the time is not counted: many disks, rented ones above all, save up credit while they rest and answer from it at first.
 /// A file that is not read past the page cache is put out of it before it is read again.
-fn in_order(file: &OwnedFd, length: u64, size: u64, share: Duration, direct: bool) -> Result<f64, Failure> {
+fn in_order(file: &OwnedFd, length: u64, size: u64, share: Duration, known: &Requests) -> Result<f64, Failure> {
     let mut block = Block::new(size as usize);
     let mut place = fastrand::u64(..=(length - size) / size) * size;
     let began = Instant::now();
@@ -90,8 +93,8 @@ fn in_order(file: &OwnedFd, length: u64, size: u64, share: Duration, direct: boo
             }
         }
         place = if place + 2 * size > length { 0 } else { place + size };
-        if place == 0 && !direct {
-            put_out(file)?;
+        if place == 0 && !known.direct {
+            put_out(file, patience(known.stayed))?;
         }
     }
 }

@@ -81,7 +81,7 @@ fn here(
     let resident = match state {
         FileState::Cold => {
             device::drain(path, stretch.start + stretch.length, program.drain)?;
-            put_out(&file)?
+            put_out(&file, program.patience)?
         }
         FileState::Warm => {
             ways::touch(&file, stretch, &offsets, method.piece())?;
@@ -122,7 +122,8 @@ mod tests {
         let file = catalogue::reading::unnamed(&std::env::temp_dir(), LENGTH).expect("a file");
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         let stretch = Stretch { start: 0, length: LENGTH, random: None };
-        let program = ReadingProgram { ns_per_byte: 0.0, limit: Duration::ZERO, drain: Duration::ZERO };
+        let program =
+            ReadingProgram { ns_per_byte: 0.0, limit: Duration::ZERO, drain: Duration::ZERO, patience: Duration::ZERO };
         let bytes = |advised| {
             let passed = here(Path::new(&path), stretch, Method::Mapped(advised), FileState::Warm, program);
             passed.expect("a pass").bytes

@@ -13,7 +13,7 @@ use crate::advise::error::AdviseError;
 use crate::advise::limits::SMALLEST;
 use crate::advise::method::{Advised, Method};
 use crate::advise::pass::{Passed, pass};
-use crate::advise::stretch::{FileState, ReadingProgram, Stretch};
+use crate::advise::stretch::{FileState, ReadingProgram, Stretch, patience};
 use crate::advise::target::MeasuredFile;
 
 /// A device saves up credit, and answers from it, if its reads take this many times longer in the mean than in the median.
@@ -42,7 +42,8 @@ impl<'a> Passes<'a> {
         progress: &'a mut dyn FnMut(&Progress),
     ) -> Passes<'a> {
         let ns_per_byte = rate.map_or(0.0, |rate| 1e9 / rate);
-        let program = ReadingProgram { ns_per_byte, limit: budget / 20, drain: Duration::ZERO };
+        let program =
+            ReadingProgram { ns_per_byte, limit: budget / 20, drain: Duration::ZERO, patience: patience(false) };
         let began = Instant::now();
         Passes { target, program, sums: HashMap::new(), taken: 0, not_cold: 0, progress, began, budget }
     }
@@ -77,7 +78,9 @@ impl<'a> Passes<'a> {
             },
         };
         self.taken += 1;
-        self.not_cold += u64::from(state == FileState::Cold && passed.resident > 0);
+        if state == FileState::Cold && passed.resident > 0 {
+            self.began_in_memory();
+        }
         // Requests come in any order where a pass is given up early.
         if passed.elapsed_ns < self.program.limit.as_nanos() as f64 {
             let key = (stretch.start, stretch.random.map_or(0, |random| random.seed), passed.bytes);
@@ -86,6 +89,12 @@ impl<'a> Passes<'a> {
             }
         }
         Ok(Some(passed))
+    }
+
+    /// A pass that was meant to be cold was not: the next ones do not wait for what stays.
+    fn began_in_memory(&mut self) {
+        self.not_cold += 1;
+        self.program.patience = patience(true);
     }
 
     /// One pass by a method that every system has.
@@ -119,6 +128,7 @@ impl<'a> Passes<'a> {
         let target = self.target;
         let timed = requests(&target.path, target.length, share)
             .map_err(|failure| AdviseError::Pass { file: target.shown(), failure })?;
+        self.program.patience = patience(timed.stayed);
         let latency =
             PageLatency::of(&timed.page_ns, timed.direct).ok_or(AdviseError::Nothing("single read succeeded"))?;
         if latency.mean_ns > BURSTS * latency.median_ns {
@@ -134,5 +144,25 @@ impl<'a> Passes<'a> {
         };
         inputs.consumption = self.consumption(inputs.best_rate(), share / 4)?;
         Ok((latency, inputs))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsRawFd;
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn pages_that_once_stayed_are_waited_for_no_more() {
+        let file = catalogue::reading::unnamed(&std::env::temp_dir(), SMALLEST).expect("a file");
+        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let target = MeasuredFile::open(Path::new(&path)).expect("it is long enough");
+        let mut nothing = |_: &Progress| {};
+        let mut passes = Passes::new(&target, None, Duration::from_secs(1), &mut nothing);
+        assert!(!passes.program.patience.is_zero());
+        passes.began_in_memory();
+        assert_eq!((passes.not_cold, passes.program.patience), (1, Duration::ZERO));
     }
 }

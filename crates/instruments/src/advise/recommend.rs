@@ -67,7 +67,7 @@ pub fn advice(requested: &AdviceRequest<'_>, progress: &mut dyn FnMut(&Progress)
             &windows(measured.as_ref().map(|(_, inputs)| inputs), requested.rate),
         ),
     };
-    let mut trial = Trial { passes, methods, record: random.then_some(record), bytes: 0 };
+    let mut trial = Trial { passes, methods, record: random.then_some(record), read: Vec::new() };
     let mut states = Vec::new();
     if target.never_cold.is_none() {
         let share = trial.passes.left().mul_f64(0.75);
@@ -80,7 +80,7 @@ pub fn advice(requested: &AdviceRequest<'_>, progress: &mut dyn FnMut(&Progress)
     Ok(Advice {
         path: target.shown(),
         file_bytes: target.length,
-        pass_bytes: trial.bytes,
+        pass_bytes: trial.read.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0),
         order: if random { "random" } else { "sequential" },
         latency,
         inputs,
@@ -109,13 +109,7 @@ fn notes(target: &MeasuredFile, trial: &Trial<'_>, inputs: Option<&Inputs>) -> V
                 .into(),
         );
     }
-    if trial.bytes < target.length {
-        let (part, whole) = (Bytes(trial.bytes), Bytes(target.length));
-        notes.push(match trial.record {
-            Some(_) => format!("Each pass read records of {part} in all, by chance all over the file's {whole}."),
-            None => format!("Each pass read {part} of the file's {whole}, in another place each repetition."),
-        });
-    }
+    notes.extend(trial.read.iter().filter_map(|&(state, bytes)| part(state, bytes, target.length, trial.record)));
     if trial.passes.not_cold > 0 {
         let (some, all) = (trial.passes.not_cold, trial.passes.taken);
         notes.push(format!(
@@ -132,14 +126,24 @@ fn notes(target: &MeasuredFile, trial: &Trial<'_>, inputs: Option<&Inputs>) -> V
     notes
 }
 
+/// What each pass of a state read of a file of `whole` bytes, in random order where there are records; `None` if that is all of it.
+fn part(state: &str, bytes: u64, whole: u64, record: Option<u64>) -> Option<String> {
+    let all = record.map_or(whole, |record| whole / record * record);
+    let (part, whole) = (Bytes(bytes), Bytes(whole));
+    (bytes < all).then(|| match record {
+        Some(_) => format!("Each {state} pass read records of {part} in all, by chance all over the file's {whole}."),
+        None => format!("Each {state} pass read {part} of the file's {whole}, in another place each repetition."),
+    })
+}
+
 /// Repetitions of every method.
 struct Trial<'a> {
     passes: Passes<'a>,
     methods: Vec<Method>,
     /// Bytes of a record in random order.
     record: Option<u64>,
-    /// Bytes of the longest pass.
-    bytes: u64,
+    /// What a pass reads in each state, in bytes.
+    read: Vec<(&'static str, u64)>,
 }
 
 #[derive(Default)]
@@ -166,7 +170,7 @@ impl Trial<'_> {
             let stretch = self.stretch(repetition, bytes);
             fastrand::shuffle(&mut order);
             for &index in &order {
-                self.passes.show(if state == FileState::Cold { "cold" } else { "warm" });
+                self.passes.show(word(state));
                 let samples = &mut measured[index];
                 if samples.skipped.is_none()
                     && let Some(passed) = self.passes.take(stretch, methods[index], state, &mut samples.skipped)?
@@ -189,7 +193,7 @@ impl Trial<'_> {
         let least = self.record.map_or(SMALLEST, |record| record * 16);
         let most = all.min(LONGEST);
         let bytes = bytes.next_multiple_of(page).clamp(least.min(most), most);
-        self.bytes = self.bytes.max(bytes);
+        self.read.push((word(state), self.record.map_or(bytes, |record| visits(bytes, record) * record)));
         Ok(bytes)
     }
 
@@ -198,7 +202,7 @@ impl Trial<'_> {
         let all = self.passes.target.length;
         match self.record {
             Some(record) => {
-                let visits = (bytes / record).clamp(1, VISITS);
+                let visits = visits(bytes, record);
                 let seed = repetition as u64 + 1;
                 Stretch { start: 0, length: all, random: Some(Random { record, visits, seed }) }
             }
@@ -209,6 +213,15 @@ impl Trial<'_> {
             }
         }
     }
+}
+
+/// How many records a pass visits that has room for these bytes.
+fn visits(bytes: u64, record: u64) -> u64 {
+    (bytes / record).clamp(1, VISITS)
+}
+
+fn word(state: FileState) -> &'static str {
+    if state == FileState::Cold { "cold" } else { "warm" }
 }
 
 /// The simplest of the fastest, and why.
@@ -231,8 +244,7 @@ fn recommended(state: FileState, methods: &[Method], measured: Vec<Samples>) -> 
         _ => "No method could be measured.".into(),
     };
     let method = chosen.map(|chosen| chosen.of.method.clone());
-    let state = if state == FileState::Cold { "cold" } else { "warm" };
-    Recommended { state, method, reason, candidates }
+    Recommended { state: word(state), method, reason, candidates }
 }
 
 fn reason(
@@ -265,4 +277,21 @@ fn reason(
         _ => "processor and device share the time",
     };
     format!("{lead}; {limit} (processor busy {}).", percent(processor.min(1.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_pass_leaves_out_is_named_for_its_state() {
+        let gib = 1 << 30;
+        let cold = part("cold", 4 << 20, gib, None).expect("a part");
+        assert!(cold.starts_with("Each cold pass read 4 MiB of the file's 1 GiB"), "{cold}");
+        let read = visits(256 << 20, 512) * 512;
+        let warm = part("warm", read, gib, Some(512)).expect("a part");
+        assert!(warm.starts_with("Each warm pass read records of 50000 KiB in all"), "{warm}");
+        assert_eq!(part("warm", gib, gib, None), None);
+        assert_eq!(part("warm", 3000, 3500, Some(1000)), None, "no more records are whole");
+    }
 }

@@ -47,16 +47,22 @@ pub(crate) struct ReadingProgram {
     /// How long the device is kept busy before a cold pass, past the page cache. A device that saves up credit while it
     /// rests would answer the pass from it.
     pub drain: Duration,
+    /// How long the pages of the file may take to leave memory before a cold pass.
+    pub patience: Duration,
 }
 
-/// Puts the file out of memory and returns the pages left. What was requested ahead in an earlier pass and never waited for
-/// may be under way still, on a slow disk for seconds.
-pub(crate) fn put_out(file: &OwnedFd) -> Result<u64, Failure> {
-    const PATIENCE: Duration = Duration::from_secs(10);
+/// How long pages are waited for that stay in memory: those that were requested ahead and never waited for may be under way
+/// still, on a slow disk for seconds. Where pages `stayed` after that (another program maps or locks them), none are waited for.
+pub(crate) fn patience(stayed: bool) -> Duration {
+    Duration::from_secs(if stayed { 0 } else { 10 })
+}
+
+/// Puts the file out of memory, for at most about `patience`, and returns the pages left.
+pub(crate) fn put_out(file: &OwnedFd, patience: Duration) -> Result<u64, Failure> {
     let began = Instant::now();
     loop {
         let left = residence::evict(file)?.resident;
-        if left == 0 || began.elapsed() > PATIENCE {
+        if left == 0 || began.elapsed() >= patience {
             return Ok(left);
         }
     }
