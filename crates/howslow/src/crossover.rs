@@ -35,7 +35,8 @@ pub(crate) fn crossover(args: &CrossoverArgs) -> anyhow::Result<Outcome> {
     let Some(all) = all else { return Err(anyhow!(session::NOTHING)) };
     let (run, ending) = session::finish(all, &args.measure);
     let names = request.items.clone().map(|item| name(&item, &request.axis));
-    let notes = notes(&request, &run);
+    let mut notes = notes(&request, &run);
+    notes.extend(found.points.first().and_then(|point| payloads(&request.at(point.at as u64))));
     let shown = CrossoverShown {
         names,
         axis: &request.axis,
@@ -127,7 +128,7 @@ fn measured(
         return Ok(Vec::new());
     }
     let args = MeasureArgs { budget: Some(time.as_secs_f64()), ..args.clone() };
-    let step = session::measure(Wanted::of(items, time.as_secs_f64()), &args)?;
+    let step = session::measure_part(Wanted::of(items, time.as_secs_f64()), &args)?;
     let costs = step.run.costs.clone();
     match all {
         None => *all = Some(step),
@@ -158,7 +159,7 @@ fn name(item: &Item, axis: &str) -> String {
     format!("{}{}", item.operation.id, point.typed())
 }
 
-/// What could not be measured, what the operations counted themselves, and payloads that differ.
+/// What could not be measured, and what the operations counted themselves.
 fn notes(request: &CrossoverRequest, run: &Run) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for skip in &run.skipped {
@@ -179,13 +180,26 @@ fn notes(request: &CrossoverRequest, run: &Run) -> Vec<String> {
             notes.push(format!("{}: {name} {range}", item.operation.id));
         }
     }
-    let payload = |item: &Item| item.operation.payload(&item.point).0;
-    let [one, other] = [payload(&request.items[0]), payload(&request.items[1])];
-    if one != other {
-        let [first, second] = request.items.clone().map(|item| item.operation.id);
-        notes.push(format!(
-            "{first} moves {one} bytes where {second} moves {other}: costs are of one iteration of each"
-        ));
-    }
     notes
+}
+
+/// Payloads that differ at the same number.
+fn payloads(items: &[Item; 2]) -> Option<String> {
+    let [one, other] = items.each_ref().map(|item| item.operation.payload(&item.point).0);
+    let [first, second] = items.each_ref().map(|item| item.operation.id);
+    (one != other)
+        .then(|| format!("{first} moves {one} bytes where {second} moves {other}: costs are of one iteration of each"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn payloads_are_compared_at_one_number() {
+        let items = ["pipe.self", "memory.copy"].map(|id| one(id, "size").expect("an operation"));
+        let budget = Duration::from_secs(1);
+        let request = CrossoverRequest { items, axis: "size".into(), range: (64, 4096), by: By::Time, budget };
+        assert_eq!(payloads(&request.at(512)), None);
+    }
 }

@@ -96,9 +96,8 @@ impl SharedAxes<'_> {
         let (low, high) = (self.range.0.max(1) as f64, self.range.1 as f64);
         let even = |index: usize| low * (high / low).powf(index as f64 / (GRID - 1) as f64);
         let mut numbers = self.near(&(0..GRID).map(even).collect::<Vec<_>>());
-        if self.axes.iter().any(|axis| axis.bounds.is_none()) {
-            numbers =
-                self.axes[0].values.iter().filter_map(Value::number).filter(|&number| self.take(number)).collect();
+        if let Some(fixed) = self.axes.iter().find(|axis| axis.bounds.is_none()) {
+            numbers = fixed.values.iter().filter_map(Value::number).filter(|&number| self.take(number)).collect();
         }
         numbers.sort_unstable();
         numbers
@@ -172,7 +171,7 @@ fn is_known(answer: &CrossoverAnswer) -> bool {
 
 impl CrossoverRequest {
     /// Both items at this number.
-    fn at(&self, number: u64) -> [Item; 2] {
+    pub fn at(&self, number: u64) -> [Item; 2] {
         self.items.clone().map(|item| {
             let unit = item.operation.axis(&self.axis).map(|axis| axis.unit).unwrap_or_default();
             Item { point: item.point.clone().with(&self.axis, Value::Number(number).in_unit(unit)), ..item }
@@ -255,5 +254,13 @@ mod tests {
         assert_eq!((nothing.answer, nothing.points.len()), (CrossoverAnswer::Undecided { cheaper: None }, 0));
         let why = crossover::<String>(&request((1, 7)), &mut |_, _| Ok(Vec::new())).err().expect("refused").to_string();
         assert!(why.contains("made.up goes from 8 B to 1 MiB, in steps of 8 B"), "{why}");
+    }
+
+    #[test]
+    fn an_axis_that_takes_a_few_numbers_alone_is_measured_at_these_in_either_order() {
+        const FEW: Axis = size(&[Value::Number(8), Value::Number(12), Value::Number(64), Value::Number(4096)]);
+        for axes in [[&FEW, &CHEAP_START.axes[0]], [&CHEAP_START.axes[0], &FEW]] {
+            assert_eq!(SharedAxes { axes, range: (8, 1024) }.grid(), [8, 64]);
+        }
     }
 }
