@@ -21,7 +21,7 @@ pub(crate) fn interference(args: &InterferenceArgs) -> anyhow::Result<Outcome> {
     let folder = scratch::folder()?;
     let request = request(args)?;
     let machine = system::machine::describe();
-    cpu::check(args.cpu, &machine.cpu.usable)?;
+    cpu::check(args.cpu, &system::machine::pinnable_cpus())?;
     let found = output::watched(|show| instruments::interference::matrix(&request, &folder, show)).map_err(refused)?;
     let document = InterferenceDocument::of(&found, &machine);
     output::answer(args.json, &document, |style| report::interference(&found, &machine, style, style.width()))?;
@@ -34,8 +34,10 @@ pub(crate) fn interference(args: &InterferenceArgs) -> anyhow::Result<Outcome> {
 
 /// True if this place or kind was requested by name.
 fn is_named(args: &InterferenceArgs, what: &str) -> bool {
-    let kinds = args.kinds.iter().chain(&args.victims).chain(&args.aggressors);
-    args.on.iter().any(|place| place.described() == what) || kinds.into_iter().any(|kind| kind.name == what)
+    let pairs = args.doses.iter().flat_map(|(victim, aggressor)| [victim, aggressor]);
+    let kinds = [&args.kinds, &args.victims, &args.aggressors].into_iter().flatten();
+    let mut kinds = kinds.chain(pairs).chain(args.together.iter().flatten());
+    args.on.iter().any(|place| place.described() == what) || kinds.any(|kind| kind.name == what)
 }
 
 /// A load that cannot be meant is a misuse.
@@ -81,4 +83,30 @@ fn request(args: &InterferenceArgs) -> anyhow::Result<Request> {
         cpu: args.cpu,
         seed: args.seed.unwrap_or_else(|| fastrand::u64(..)),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_of_doses_and_of_three_together_are_named() {
+        let kind = |name: &str| Kind::named(name).expect("a kind");
+        let args = InterferenceArgs {
+            kinds: vec![kind("compute")],
+            victims: Vec::new(),
+            aggressors: Vec::new(),
+            on: Vec::new(),
+            doses: vec![(kind("memory"), kind("disk-reads"))],
+            together: vec![[kind("pipe"), kind("l2"), kind("faults")]],
+            budget: 1.0,
+            cpu: None,
+            seed: None,
+            svg: None,
+            json: false,
+        };
+        for (name, named) in [("compute", true), ("disk-reads", true), ("faults", true), ("network", false)] {
+            assert_eq!(is_named(&args, name), named, "{name}");
+        }
+    }
 }

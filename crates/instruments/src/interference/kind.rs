@@ -31,7 +31,7 @@ pub static KINDS: [Kind; 12] = [
         name: "l2",
         summary: "reads of a working set that fills a part of the core's second cache",
         operation: "memory.read",
-        point: |_| words("set", Value::Bytes(256 << 10)),
+        point: |cpu| words("set", Value::Bytes(within_second(data_caches(cpu).get(&2).copied()))),
     },
     Kind {
         name: "memory",
@@ -133,10 +133,29 @@ fn words(axis: &str, value: Value) -> Point {
     Point::default().with(axis, value)
 }
 
+/// Half of a second cache, from 64 to 256 KiB.
+fn within_second(cache: Option<u64>) -> u64 {
+    const LEAST: u64 = 64 << 10;
+    const MOST: u64 = 256 << 10;
+    cache.map_or(MOST, |bytes| (bytes / 2).clamp(LEAST, MOST))
+}
+
 /// Twice what the last cache holds, from 64 to 256 MiB.
 fn beyond_caches(cpu: u32) -> u64 {
     const LEAST: u64 = 64 << 20;
     const MOST: u64 = 256 << 20;
     let last = data_caches(cpu).values().copied().max().unwrap_or(0);
     (2 * last).next_power_of_two().clamp(LEAST, MOST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_set_of_the_second_cache_leaves_room_in_it() {
+        let sets =
+            [Some(256), Some(1280), Some(96), None].map(|kib: Option<u64>| within_second(kib.map(|kib| kib << 10)));
+        assert_eq!(sets.map(|set| set >> 10), [128, 256, 64, 256]);
+    }
 }

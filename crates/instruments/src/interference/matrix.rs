@@ -97,12 +97,7 @@ fn described(kind: &Kind, cpu: u32) -> String {
 
 /// The kinds that cells name, each once.
 fn kinds_of(requested: &[RequestedCell]) -> Vec<&'static Kind> {
-    let named = |kind: &&Kind| {
-        requested
-            .iter()
-            .any(|cell| cell.victim == kind.name || cell.loads.iter().any(|load| load.kind.name == kind.name))
-    };
-    KINDS.iter().filter(named).collect()
+    KINDS.iter().filter(|kind| requested.iter().any(|cell| cell.names(kind.name))).collect()
 }
 
 /// How the work of passes ended early.
@@ -174,11 +169,16 @@ impl Work<'_> {
                 Err(Stopped::Signal(signal)) => return Ok((pass + 1, Some(signal))),
                 Err(Stopped::Failed(error)) => return Err(error),
             }
-            if self.left() < SETTING_UP || self.pairs.iter().all(|pairs| is_known(pairs)) {
+            if self.left() < SETTING_UP || (0..self.requested.len()).all(|cell| self.is_settled(cell)) {
                 return Ok((pass + 1, None));
             }
         }
         Ok((0, None))
+    }
+
+    /// True if another pass would show nothing more of a cell.
+    fn is_settled(&self, cell: usize) -> bool {
+        is_known(&self.pairs[cell]) || self.impossible.iter().any(|(kind, _)| self.requested[cell].names(kind))
     }
 
     fn left(&self) -> f64 {
@@ -200,12 +200,9 @@ impl Work<'_> {
         random.shuffle(&mut victims);
         for victim in victims {
             let name = company.task(victim).kind.name;
-            let possible = |name: &str| self.impossible.iter().all(|(kind, _)| *kind != name);
-            let mut cells: Vec<usize> =
-                (0..self.requested.len()).filter(|&cell| self.requested[cell].victim == name).collect();
-            cells.retain(|&cell| self.requested[cell].loads.iter().all(|load| possible(load.kind.name)));
-            cells.retain(|&cell| !is_known(&self.pairs[cell]));
-            if possible(name) && !cells.is_empty() {
+            let is_open = |&cell: &usize| self.requested[cell].victim == name && !self.is_settled(cell);
+            let mut cells: Vec<usize> = (0..self.requested.len()).filter(is_open).collect();
+            if !cells.is_empty() {
                 for _ in 0..VISITS {
                     random.shuffle(&mut cells);
                     self.cells_of(&mut company, victim, &cells, first)?;

@@ -32,6 +32,13 @@ pub(crate) struct RequestedCell {
     pub loads: Vec<Load>,
 }
 
+impl RequestedCell {
+    /// True if this kind is the victim or a load.
+    pub fn names(&self, kind: &str) -> bool {
+        self.victim == kind || self.loads.iter().any(|load| load.kind.name == kind)
+    }
+}
+
 /// The doses of a curve below the whole.
 const DOSES: [f64; 2] = [0.25, 0.5];
 
@@ -136,6 +143,14 @@ mod tests {
         doses.sort_by(f64::total_cmp);
         doses.dedup();
         assert_eq!(doses, [0.25, 0.5, 1.0]);
+    }
+
+    #[test]
+    fn a_cell_names_its_victim_and_its_loads() {
+        let kind = |name: &str| Kind::named(name).expect("a kind");
+        let load = Load { kind: kind("memory"), dose: 1.0, place: Place::Same };
+        let cell = RequestedCell { victim: "compute", loads: vec![load] };
+        assert_eq!(["compute", "memory", "l2"].map(|kind| cell.names(kind)), [true, true, false]);
     }
 
     #[test]
