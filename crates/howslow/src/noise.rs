@@ -19,8 +19,9 @@ const SHORTEST: f64 = 1e-3;
 
 pub(crate) fn noise(args: &NoiseArgs) -> anyhow::Result<Outcome> {
     let machine = system::machine::describe();
-    cpu::check(args.cpu, &machine.cpu.usable)?;
-    let cpus = args.cpu.map_or_else(|| machine.cpu.usable.clone(), |cpu| vec![cpu]);
+    let usable = system::machine::pinnable_cpus();
+    cpu::check(args.cpu, &usable)?;
+    let cpus = args.cpu.map_or(usable, |cpu| vec![cpu]);
     pictures::check(args.svg.as_deref())?;
     if args.time > LONGEST {
         return Err(Misuse("--time: a CPU is watched for 10 minutes at most; say a shorter time".into()).into());

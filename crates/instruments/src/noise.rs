@@ -21,12 +21,17 @@ use std::sync::atomic::Ordering;
 
 use analysis::noise::Recording;
 use operation::Clock;
+use rustix::process::{Resource, getrlimit, setrlimit};
 
 pub use options::{NoiseError, Options, Order, Tracing};
 
 /// Records each of these CPUs, or those whose turn came before it was stopped. Fails if a CPU may not be used.
 pub fn record(cpus: &[u32], options: &Options) -> Result<Vec<Recording>, NoiseError> {
     let clock = Clock::calibrate();
+    // Tracepoints take some twenty open files for each CPU. If the limit cannot be raised, some CPUs have none.
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    let _ = setrlimit(Resource::Nofile, limit);
     match options.order {
         Order::OneByOne => {
             let go_on = |_: &&u32| !options.stop.load(Ordering::Relaxed);

@@ -14,6 +14,14 @@ const MOST_CAUSES: usize = 14;
 const MOST_LINES: usize = 10;
 const MOST_PERIODS: usize = 10;
 
+/// Where the causes come from with tracepoints, and without.
+const TRACED: &str = "Causes: by the kernel's tracepoints (perf_event_open), which were on in every other window of about 50 ms. \
+     Lengths of gaps and the time lost are from the windows between, because tracepoints make gaps longer; causes and the longest gaps \
+     with their moments are from all. What no event explains and the hypervisor does not report as stolen is unexplained (hypervisor, \
+     SMI).";
+const COUNTED: &str = "by the switches of each gap, and by how much time each window of about 50 ms lost and how often each \
+     line interrupted in it (/proc/interrupts, /proc/softirqs). Lines that always come together cannot be distinguished.";
+
 /// The page. `together` means that all CPUs were watched at once; `charts` has the width of charts, if they are wanted.
 pub fn noise(accounts: &[CpuAccount], together: bool, charts: Option<usize>, style: Style) -> String {
     let mut text = String::new();
@@ -31,8 +39,7 @@ pub fn noise(accounts: &[CpuAccount], together: bool, charts: Option<usize>, sty
         text += &noise_chart(accounts).text(width);
         text.push('\n');
     }
-    let sources = accounts.iter().map(|account| &account.source).collect::<Vec<_>>();
-    text += &(style.paragraph("", &source(&sources)) + "\n");
+    text += &(style.paragraph("", &source(accounts)) + "\n");
     text
 }
 
@@ -42,7 +49,7 @@ fn of_one(account: &CpuAccount, style: Style) -> String {
         account.cpu,
         percent(account.lost),
         amount(account.per_second),
-        Nanoseconds(account.longest.first().map_or(0.0, |gap| gap.length)),
+        Nanoseconds(account.tail.longest()),
     );
     let mut text = style.bold(&head) + "\n";
     text += &(style.paragraph("  ", &conditions(account)) + "\n");
@@ -92,7 +99,9 @@ fn lengths(account: &CpuAccount) -> Grid {
     let figures =
         percentiles.iter().map(|known| known.map_or("-".into(), |percentile| Nanoseconds(percentile.ns).to_string()));
     let longest = Nanoseconds(account.tail.longest()).to_string();
-    let row = [format!("  {}", grouped(account.tail.samples() as f64))].into_iter().chain(figures).chain([longest]);
+    let samples = account.tail.samples();
+    let samples = if samples < 100 { samples.to_string() } else { grouped(samples as f64) };
+    let row = [format!("  {samples}")].into_iter().chain(figures).chain([longest]);
     grid.row(row);
     let interval = |known: &Option<analysis::tails::Percentile>, share: f64| {
         known.map_or_else(
@@ -170,19 +179,19 @@ fn amount(value: f64) -> String {
     if value < 100.0 { record::units::significant(value) } else { Amount(value).of("") }
 }
 
-fn source(sources: &[&Source]) -> String {
-    match sources.first() {
-        None => String::new(),
-        Some(Source::Tracepoints) => "Causes: by the kernel's tracepoints (perf_event_open), which were on in every other window of \
-             about 50 ms. Lengths and shares of gaps are from the windows between, because tracepoints make gaps longer. What no event \
-             explains and the hypervisor does not report as stolen is unexplained (hypervisor, SMI)."
-            .into(),
-        Some(Source::Counters(why)) => format!(
-            "Causes: by the switches of each gap, and by how much time each window of about 50 ms lost and how often each line \
-             interrupted in it (/proc/interrupts, /proc/softirqs). Lines that always come together cannot be distinguished. \
-             Tracepoints would tell each gap's cause; they were not used: {why}."
-        ),
+fn source(accounts: &[CpuAccount]) -> String {
+    let mut without: Vec<(u32, &str)> = Vec::new();
+    for account in accounts {
+        if let Source::Counters(why) = &account.source {
+            without.push((account.cpu, why));
+        }
     }
+    let Some(&(_, why)) = without.first() else { return (if accounts.is_empty() { "" } else { TRACED }).into() };
+    if without.len() == accounts.len() {
+        return format!("Causes: {COUNTED} Tracepoints would tell each gap's cause; they were not used: {why}.");
+    }
+    let cpus: Vec<String> = without.iter().map(|(cpu, _)| cpu.to_string()).collect();
+    format!("{TRACED} CPU {} had no tracepoints ({why}); there, causes are {COUNTED}", cpus.join(", "))
 }
 
 /// Gaps a second by the least length, a curve for each CPU.
@@ -267,6 +276,23 @@ mod tests {
     fn the_page_shows_what_is_lost_by_what_and_how_often() {
         let page = noise(&[account(&recording(Some("not as this user")))], false, None, Style::PLAIN);
         insta::assert_snapshot!(page);
+    }
+
+    #[test]
+    fn cpus_without_tracepoints_among_others_are_named_with_the_reason() {
+        let text = source(&[account(&recording(None)), account(&recording(Some("too many open files")))]);
+        assert!(
+            text.contains("CPU 1 had no tracepoints (too many open files)") && text.contains("perf_event_open"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn few_gaps_are_a_whole_number() {
+        let mut few = recording(Some("no"));
+        few.gaps.truncate(55);
+        let page = noise(&[account(&few)], false, None, Style::PLAIN);
+        assert!(page.contains("\n  55  ") && !page.contains("55.0"), "{page}");
     }
 
     #[test]

@@ -75,9 +75,6 @@ pub struct CpuAccount {
     /// For how long it was watched, in seconds.
     #[serde(rename = "watched_s")]
     pub watched: f64,
-    /// The part of the time between begin and end in which it was watched: the rest went into reading counters.
-    #[serde(skip)]
-    pub watching: f64,
     /// The loop's usual step, in ns.
     #[serde(rename = "step_ns")]
     pub step: f64,
@@ -128,9 +125,8 @@ pub struct CpuAccount {
 /// Makes the account.
 pub fn account(recording: &Recording) -> CpuAccount {
     let seen = Seen::of(recording);
-    let plain = |place: &usize| !seen.traced[*place] || seen.untraced_time == 0.0;
     let mut tail = Tail::new();
-    let places: Vec<usize> = (0..recording.gaps.len()).filter(plain).collect();
+    let places: Vec<usize> = (0..recording.gaps.len()).filter(|&place| seen.is_plain(place)).collect();
     places.iter().for_each(|&place| tail.record(recording.gaps[place].length));
     let plain_time = if seen.untraced_time == 0.0 { seen.time } else { seen.untraced_time };
     let lost = places.iter().fold(0.0, |sum, &place| sum + recording.gaps[place].length);
@@ -140,7 +136,6 @@ pub fn account(recording: &Recording) -> CpuAccount {
     CpuAccount {
         cpu: recording.cpu,
         watched: seen.time / 1e9,
-        watching: seen.time / seen.span,
         step: recording.step,
         threshold: recording.threshold,
         per_second: places.len() as f64 / plain_time * 1e9,
@@ -167,11 +162,10 @@ pub fn account(recording: &Recording) -> CpuAccount {
 
 /// What is computed once.
 struct Seen {
-    /// All watched time, that without tracepoints, that with them, and from begin to end, in ns.
+    /// All watched time, that without tracepoints, and that with them, in ns.
     time: f64,
     untraced_time: f64,
     traced_time: f64,
-    span: f64,
     /// Whether each gap is in a traced window.
     traced: Vec<bool>,
     /// The window of each gap.
@@ -196,9 +190,13 @@ impl Seen {
                 charges.clear();
             }
         }
-        let span = windows.last().map_or(1.0, |last| last.end - windows[0].start);
         let time = (untraced_time + traced_time).max(1.0);
-        Seen { time, untraced_time, traced_time, span, traced, window, charges }
+        Seen { time, untraced_time, traced_time, traced, window, charges }
+    }
+
+    /// True if tracepoints did not make this gap longer, or all were on.
+    fn is_plain(&self, gap: usize) -> bool {
+        !self.traced[gap] || self.untraced_time == 0.0
     }
 }
 
@@ -289,11 +287,11 @@ fn main_cause(recording: &Recording, charges: &Charges, gap: &Gap) -> Option<Str
 
 fn repeated(recording: &Recording, seen: &Seen) -> Vec<RepeatedSeries> {
     let found = periods(&recording.gaps, &recording.windows);
-    let plain = |place: usize| !seen.traced[place] || seen.untraced_time == 0.0;
-    let repeated = |series: Series| RepeatedSeries {
-        name: name(recording, seen, &series),
-        worked: recording.worked(&series, plain),
-        series,
+    let repeated = |mut series: Series| {
+        series.measure(&recording.gaps, |member| seen.is_plain(member));
+        let (name, worked) =
+            (name(recording, seen, &series), recording.worked(&series, |member| seen.is_plain(member)));
+        RepeatedSeries { name, worked, series }
     };
     found.into_iter().map(repeated).collect()
 }

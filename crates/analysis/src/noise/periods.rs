@@ -40,6 +40,16 @@ pub struct Series {
     pub longer: f64,
 }
 
+impl Series {
+    /// Takes the lengths from those of its gaps that are `plain`, if there are any.
+    pub(super) fn measure(&mut self, gaps: &[Gap], plain: impl Fn(usize) -> bool) {
+        let plain: Vec<usize> = self.members.iter().copied().filter(|&member| plain(member)).collect();
+        if !plain.is_empty() {
+            (self.shorter, self.length, self.longer) = lengths(&plain, gaps);
+        }
+    }
+}
+
 impl Form<Vec<usize>> for u64 {
     fn of(members: &Vec<usize>) -> u64 {
         members.len() as u64

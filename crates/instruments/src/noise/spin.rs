@@ -89,6 +89,9 @@ impl Spin {
         }
         self.recording.steal = self.counters.steal().zip(steal).map(|(after, before)| after - before);
         self.recording.waited = self.counters.waited().zip(waited).map(|(after, before)| after - before);
+        if self.recording.untraced.is_none() && self.recording.windows.iter().all(|window| !window.traced) {
+            self.recording.untraced = Some("the recording ended before they were on".into());
+        }
         self.recording.events = events;
         self.recording.names = self.names.into_list();
         self.recording.lost_events = self.tracer.as_ref().map_or(0, |tracer| tracer.lost);
@@ -181,4 +184,18 @@ fn usual_step(clock: &Clock) -> f64 {
     }
     steps.sort_by(f64::total_cmp);
     steps[STEPS / 2]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recording_that_ends_before_tracepoints_are_on_is_one_without_them() {
+        let cpu = system::machine::pinnable_cpus()[0];
+        let options = Options { time: std::time::Duration::from_millis(1), ..Options::default() };
+        let spinner = start(cpu, Clock::calibrate(), options).expect("a thread");
+        let recording = spinner.join().expect("it ends").expect("the CPU may be used");
+        assert!(recording.untraced.is_some(), "{} windows", recording.windows.len());
+    }
 }

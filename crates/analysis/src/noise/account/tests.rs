@@ -75,6 +75,8 @@ fn the_tick_is_named_and_tracing_does_not_lengthen_it() {
     let account = account(&made(true));
     assert_eq!(account.repeated[0].name.as_deref(), Some("the tick (CONFIG_HZ=250)"));
     assert_eq!(account.tracing_adds, Some(1_000.0));
+    let tick = &account.repeated[0].series;
+    assert_eq!((tick.length, tick.longer), (2_000.0, 2_000.0), "gaps of traced windows are longer");
     // The gaps of traced windows are longer, and are not in the histogram.
     let median = account.tail.percentile(0.5).expect("enough gaps");
     assert!((median.ns / 2_000.0 - 1.0).abs() < 2e-3, "{median:?}");

@@ -9,10 +9,13 @@ use crate::chart::Chart;
 use crate::noise::{gaps_at_least, gaps_chart};
 
 const CAUSES: usize = 12;
+/// CPUs beyond these are left out of the tables, and of the chart.
 const CPUS: usize = 64;
+const CURVES: usize = 8;
 
 pub(super) fn noise(document: &Value, id: String) -> Section {
-    let cpus: Vec<&Value> = items(document, "cpus").iter().take(CPUS).collect();
+    let all = items(document, "cpus");
+    let cpus: Vec<&Value> = all.iter().take(CPUS).collect();
     let mut table =
         BlockTable::new("<>>>>>", &["CPU", "lost", "steal", "gaps a second", "half within", "99 in 100 within"]);
     let mut causes = BlockTable::new("<<>>>>", &["CPU", "cause", "share of the time", "a second", "each", "longest"]);
@@ -42,19 +45,40 @@ pub(super) fn noise(document: &Value, id: String) -> Section {
         }
     }
     Section::new(id, "Noise")
-        .with(Block::Text("How long a program that only computes was taken away from each CPU.".into()))
+        .with(Block::Text(about(all.len())))
         .with(Block::Table(table))
         .with(Block::Chart(chart(&cpus)))
         .with_titled("By whom", Block::Table(causes))
 }
 
+/// What is shown, and of how many CPUs, if that is not all.
+fn about(cpus: usize) -> String {
+    let about = "How long a program that only computes was taken away from each CPU.";
+    if cpus <= CURVES {
+        return about.into();
+    }
+    format!("{about} Of {cpus} CPUs the tables have the first {}, the chart the first {CURVES}.", cpus.min(CPUS))
+}
+
 /// Gaps a second by the least length.
 fn chart(cpus: &[&Value]) -> Chart {
-    let series = cpus.iter().take(8).map(|cpu| {
+    let series = cpus.iter().take(CURVES).map(|cpu| {
         let pairs = items(cpu, "histogram").iter();
         let buckets = pairs.filter_map(|pair| Some((pair.get(0)?.as_f64()?, pair.get(1)?.as_f64()?))).collect();
         let name = number(cpu, "cpu").unwrap_or(0.0).to_string();
         gaps_at_least(&name, buckets, number(cpu, "gaps_per_second").unwrap_or(0.0))
     });
     gaps_chart(series.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::about;
+
+    #[test]
+    fn cpus_that_are_left_out_are_counted() {
+        assert!(about(8).ends_with("each CPU."));
+        assert!(about(20).ends_with("Of 20 CPUs the tables have the first 20, the chart the first 8."));
+        assert!(about(100).ends_with("Of 100 CPUs the tables have the first 64, the chart the first 8."));
+    }
 }
