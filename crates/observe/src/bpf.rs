@@ -52,7 +52,7 @@ use sys::{Attachment, Program};
 pub(crate) use sys::{keep_statistics, run_here};
 
 /// How long a task that has ended is given to leave its CPU, which others may use.
-const LAST_SWITCH: Duration = Duration::from_millis(200);
+const LAST_SWITCH: Duration = Duration::from_secs(1);
 
 /// How many records are kept free at most, after bursts of new tasks: 90 MB.
 const MOST_FREE: u64 = 4096;
@@ -64,7 +64,7 @@ pub(crate) struct Losses {
     pub together: u64,
     /// Tasks that were not counted.
     pub tasks: u64,
-    /// Pairs, errors and signals that were not counted.
+    /// Keys beyond the tables of records that were not counted, and stacks.
     pub events: u64,
 }
 
@@ -76,6 +76,8 @@ pub(crate) struct Counting {
     sampler: Option<Sampler>,
     modes: Option<Modes>,
     maps: Maps,
+    /// Records whose task ended while those that run were looked for.
+    late: Vec<u32>,
     /// The id and the thread of each record that was read, as long as it is in use.
     read: HashMap<u32, (u64, u32)>,
     /// True if requests to an io_uring are counted.
@@ -84,10 +86,11 @@ pub(crate) struct Counting {
     pub waits: bool,
     /// How many records are kept free for tasks to come.
     reserve: u64,
-    /// True if a task for which no record was left can be given one at its next call.
-    readmits: bool,
+    whom: Whom,
     /// Tasks for which no record was left when that was last looked at.
     refused: u64,
+    /// True if some of them may still have none.
+    some_share: bool,
 }
 
 impl Counting {
@@ -95,7 +98,7 @@ impl Counting {
     /// Fails if this process may not do so, or the kernel cannot.
     pub(crate) fn new(whom: Whom, records: usize, options: &Options) -> io::Result<(Counting, Programs)> {
         let (cpus, detail) = (possible_cpus(), options.detail);
-        let mut maps = Maps::new(records, cpus)?;
+        let mut maps = Maps::new(records, cpus, whom.spilled_keys())?;
         if options.stacks && detail == Detail::All {
             maps.stacks = Some(StackMaps::new(cpus)?);
         }
@@ -103,10 +106,23 @@ impl Counting {
         let announce = Program::load("announce", &programs::announce(&maps))?;
         let programs = Programs::load(&maps, whom, detail)?;
         let (attached, read) = (Vec::new(), HashMap::new());
-        let (reserve, readmits) = (records as u64, whom != Whom::Announced);
-        let (sampler, modes, requests, waits, refused) = (None, None, false, false, 0);
-        let counting =
-            Counting { attached, sampler, modes, announce, maps, read, requests, waits, reserve, readmits, refused };
+        let (late, reserve) = (Vec::new(), records as u64);
+        let (sampler, modes, requests, waits, refused, some_share) = (None, None, false, false, 0, false);
+        let counting = Counting {
+            attached,
+            sampler,
+            modes,
+            announce,
+            maps,
+            late,
+            read,
+            requests,
+            waits,
+            reserve,
+            whom,
+            refused,
+            some_share,
+        };
         Ok((counting, programs))
     }
 
@@ -137,7 +153,7 @@ impl Counting {
         self.attached.extend(programs.attach_faults().filter(|_| self.waits).into_iter().flatten());
         self.attached.extend(attach_if(programs.went_on.as_ref().filter(|_| self.waits), c"rseq_update"));
         // A command may be short; what is watched for longer has enough of the kernel's ticks.
-        self.modes = (!self.readmits).then(|| Modes::start(&self.maps)).flatten();
+        self.modes = (self.whom == Whom::Announced).then(|| Modes::start(&self.maps)).flatten();
         self.sampler = programs.sampling.take().filter(|_| self.waits).and_then(Sampler::start);
         let attached = Request::TRACEPOINTS.iter().find_map(|tracepoint| programs.requested.attach(tracepoint).ok());
         self.requests = attached.is_some();
@@ -181,8 +197,8 @@ impl Counting {
     /// The tasks that ended since the last call, without what they have beyond the tables of their records.
     pub(crate) fn ended(&mut self) -> io::Result<Vec<Task>> {
         let mut tasks = Vec::new();
-        while let Some(slot) = self.maps.ended.take() {
-            let slot = u32::from_ne_bytes(slot.try_into().unwrap_or_default());
+        self.late.extend(self.maps.take_ended());
+        for slot in std::mem::take(&mut self.late) {
             tasks.push(reader::task(&self.maps.record(slot)?));
             self.read.remove(&slot);
             self.maps.recycle(slot)?;
@@ -202,9 +218,11 @@ impl Counting {
         let refused = self.maps.noted(layout::lost::RECORDS);
         let lacking = refused - self.refused;
         self.reserve = (self.reserve + lacking).min(MOST_FREE.max(self.reserve));
-        self.maps.replenish(self.reserve);
-        if lacking > 0 && self.readmits {
-            self.maps.forget_shared();
+        let free = self.maps.replenish(self.reserve);
+        self.some_share |= lacking > 0;
+        // One that was refused again would be lost twice.
+        if self.some_share && free > 0 {
+            self.some_share = self.maps.forget_shared(self.whom.readmits(), free) == free;
         }
         self.refused = refused;
     }
@@ -244,6 +262,9 @@ impl Counting {
     pub(crate) fn running_but(&mut self, idle: impl Fn(u32) -> bool) -> io::Result<(Vec<Task>, HashSet<u64>)> {
         // A key that goes while the keys are read makes the kernel begin again.
         let mut slots: BTreeSet<u32> = self.maps.slots().map(|(_, slot)| slot).collect();
+        // A task that ends from now on is in the one or in the other.
+        self.late.extend(self.maps.take_ended());
+        slots.extend(&self.late);
         slots.extend(0..self.maps.shared);
         let (mut tasks, mut others) = (Vec::new(), HashSet::new());
         for slot in slots {
@@ -255,7 +276,8 @@ impl Counting {
             if slot >= self.maps.shared {
                 self.read.insert(slot, (task.id, task.thread));
             }
-            if slot >= self.maps.shared || task.counts != Counts::default() {
+            // One that has only been created has no number yet.
+            if (slot >= self.maps.shared && task.thread > 0) || task.counts != Counts::default() {
                 tasks.push(task);
             }
         }
@@ -318,3 +340,6 @@ pub fn are_calls_traced() -> bool {
     let own = std::process::id();
     crate::traced::is_traced(own) || links::is_any_used(&[c"sys_enter", c"sys_exit"])
 }
+
+#[cfg(test)]
+mod tests;

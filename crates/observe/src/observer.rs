@@ -32,7 +32,7 @@ use crate::stacks::Stacks;
 use crate::target::{Calibration, Detail, ObserveError, Source, Target};
 use crate::task::Task;
 use crate::traced::Tracer;
-use crate::usage::{self, Split};
+use crate::usage::{self, Earlier, Split};
 
 /// Whether what is watched still runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub struct Observer {
     fold: Fold,
     names: CallNames,
     /// What threads had used before they were watched.
-    before: HashMap<u32, Usage>,
+    before: HashMap<u32, Earlier>,
     /// What a process that only its accounts report had used before it was watched, and by the last look while it was there.
     account: Option<[Usage; 2]>,
     begun: Instant,
@@ -97,13 +97,18 @@ impl Observer {
 
     /// What is charged is what threads use from now on.
     fn note_earlier_usage(&mut self) {
-        for (process, thread) in self.threads() {
-            if let Some(usage) = usage::of_thread(process, thread) {
-                self.before.insert(thread, usage);
-            }
-        }
+        self.note_usage_of(self.processes());
         self.account = self.whole_process().map(|usage| [usage; 2]);
         self.members = Members::of(self.cgroup.iter().flat_map(Cgroup::processes));
+    }
+
+    /// What the threads of these processes have used is not charged.
+    fn note_usage_of(&mut self, processes: Vec<u32>) {
+        for (process, thread) in of_threads(processes) {
+            if let Some(earlier) = Earlier::of_thread(process, thread) {
+                self.before.entry(thread).or_insert(earlier);
+            }
+        }
     }
 
     /// What a process that is watched by its accounts alone has used: those of its threads are gone with them, its own has all.
@@ -116,8 +121,7 @@ impl Observer {
 
     /// The threads of what is watched, as they are now: process and thread. Those of a command are known to the programs.
     fn threads(&self) -> Vec<(u32, u32)> {
-        let threads = |process: u32| threads_of(process).into_iter().map(move |thread| (process, thread));
-        self.processes().into_iter().flat_map(threads).collect()
+        of_threads(self.processes()).collect()
     }
 
     /// The processes of what is watched; of a whole system, the kernel's own threads too.
@@ -159,7 +163,10 @@ impl Observer {
         if let Some(counter) = &self.counter {
             self.want(counter)?;
         }
-        self.note_moved();
+        if let Some(cgroup) = &self.cgroup {
+            let moved = self.members.moved(cgroup.processes());
+            self.note_usage_of(moved);
+        }
         Ok(state)
     }
 
@@ -200,7 +207,7 @@ impl Observer {
             let total = usage::until_its_end(account, task.run_time_ns);
             self.unknown_ends += u64::from(account.is_none() && self.exits.is_none());
             self.uncharged_ends += u64::from(total.is_none() && self.exits.is_none());
-            let before = self.before.remove(&task.thread).unwrap_or_default();
+            let before = self.before.remove(&task.thread).map(|before| before.of(&task)).unwrap_or_default();
             let usage = total.map(|total| without_stops(total.since(&before), task.stops));
             (task, usage)
         };
@@ -209,9 +216,9 @@ impl Observer {
 
     /// What a thread that runs has used since this was last read, or since it is watched.
     fn used(&mut self, process: u32, thread: u32) -> Option<Usage> {
-        let now = usage::of_thread(process, thread)?;
-        let before = self.before.insert(thread, now).unwrap_or_default();
-        Some(now.since(&before))
+        let now = Earlier::of_thread(process, thread)?;
+        let before = self.before.insert(thread, now).map(|before| before.usage).unwrap_or_default();
+        Some(now.usage.since(&before))
     }
 
     /// Passes a signal on to the command.
@@ -243,7 +250,7 @@ impl Observer {
             process.running &= process.pid.is_none_or(|pid| alive.contains(&pid) || !ended(pid));
         }
         // Where everything slept, what is charged is nothing, not unknown.
-        let nothing = self.before.values().next().map(|usage| usage.since(usage)).unwrap_or_default();
+        let nothing = self.before.values().next().map(|before| before.usage.since(&before.usage)).unwrap_or_default();
         let programs = counted.processes.iter().filter(|process| !process.kernel);
         let parts = programs.fold(nothing, |sum, process| sum.plus(&process.usage));
         // What the kernel charged the command holds the end of each process, which comes after its own account.
@@ -331,7 +338,7 @@ impl Observer {
         }
         let used = |task: Task| {
             let now = used.get(&task.thread).copied().or_else(|| usage::of_thread(task.process, task.thread));
-            let before = self.before.get(&task.thread).copied().unwrap_or_default();
+            let before = self.before.get(&task.thread).map(|before| before.of(&task)).unwrap_or_default();
             let stops = task.stops;
             (task, now.map(|now| without_stops(now.since(&before), stops)))
         };
@@ -365,6 +372,11 @@ impl Drop for Observer {
     fn drop(&mut self) {
         let _ = self.inherited.restore();
     }
+}
+
+/// The threads of these processes: process and thread.
+fn of_threads(processes: Vec<u32>) -> impl Iterator<Item = (u32, u32)> {
+    processes.into_iter().flat_map(|process| threads_of(process).into_iter().map(move |thread| (process, thread)))
 }
 
 fn threads_of(process: u32) -> Vec<u32> {

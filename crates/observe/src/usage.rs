@@ -7,6 +7,7 @@ use std::os::unix::fs::FileExt;
 use analysis::bill::Charged;
 use record::{Observation, Usage};
 use rustix::process::{Resource, getrlimit};
+use rustix::time::{ClockId, clock_gettime};
 use system::machine::{TaskStat, processor_time};
 
 use crate::task::Task;
@@ -16,6 +17,28 @@ pub(crate) fn of_thread(process: u32, thread: u32) -> Option<Usage> {
     let stat = TaskStat::of_thread(process, thread)?;
     let read = |name: &str| fs::read_to_string(format!("/proc/{process}/task/{thread}/{name}")).unwrap_or_default();
     Some(usage(&stat, &read("status"), &read("schedstat")))
+}
+
+/// What a thread had used at a time, in ns of the monotonic clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Earlier {
+    pub usage: Usage,
+    at_ns: u64,
+}
+
+impl Earlier {
+    /// Until now, if it is still there.
+    pub(crate) fn of_thread(process: u32, thread: u32) -> Option<Earlier> {
+        let now = clock_gettime(ClockId::Monotonic);
+        let at_ns = now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64;
+        of_thread(process, thread).map(|usage| Earlier { usage, at_ns })
+    }
+
+    /// What this task, whose thread has that number now, had used then: one that was created later, nothing.
+    pub(crate) fn of(&self, task: &Task) -> Usage {
+        let was_there = task.parent.is_none() || task.begin_ns <= self.at_ns;
+        if was_there { self.usage } else { Usage::default() }
+    }
 }
 
 /// What a process has used until now with all threads that it had, if it is still there; switches are not known.
@@ -197,7 +220,7 @@ mod tests {
             for number in 0..1_000_000_u32 {
                 std::hint::black_box(number);
             }
-            let used = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+            let used = clock_gettime(ClockId::ThreadCPUTime);
             used.tv_sec as f64 * 1e9 + used.tv_nsec as f64
         });
         let used = thread.join().expect("it ends");
@@ -223,6 +246,15 @@ mod tests {
         // The thread of a test is not the first of its process.
         assert!(found.is_some_and(|usage| usage.voluntary_switches.is_some() && usage.minor_faults.is_some()));
         assert_eq!(of_thread(id, u32::MAX >> 2), None);
+    }
+
+    #[test]
+    fn what_an_earlier_thread_of_the_same_number_had_used_is_not_that_of_a_new_one() {
+        let usage = Usage { cpu_ns: Some(7e9), ..Usage::default() };
+        let earlier = Earlier { usage, at_ns: 5 };
+        assert_eq!(earlier.of(&Task { begin_ns: 9, ..Task::default() }), usage, "it was first seen then");
+        assert_eq!(earlier.of(&Task { parent: Some(1), begin_ns: 4, ..Task::default() }), usage);
+        assert_eq!(earlier.of(&Task { parent: Some(1), begin_ns: 9, ..Task::default() }), Usage::default());
     }
 
     #[test]

@@ -25,6 +25,23 @@ impl Whom {
     pub(super) fn stays(self) -> bool {
         !matches!(self, Whom::Wanted { joined_later: true } | Whom::Cgroup { .. })
     }
+
+    /// Room for keys beyond the tables of all records together: those of tasks that run stay.
+    pub(super) fn spilled_keys(self) -> usize {
+        match self {
+            Whom::Announced | Whom::Wanted { joined_later: false } => 1 << 14,
+            _ => 1 << 16,
+        }
+    }
+
+    /// The marks of tasks for which no record was left that their next call shows to be watched.
+    pub(super) fn readmits(self) -> &'static [i32] {
+        match self {
+            Whom::Announced => &[],
+            Whom::Wanted { joined_later: false } => &[layout::OVERFLOW],
+            _ => &[layout::OVERFLOW, layout::CREATED],
+        }
+    }
 }
 
 /// Helpers by number (include/uapi/linux/bpf.h, `BPF_FUNC_*`).
@@ -94,13 +111,15 @@ pub(super) struct Builder<'a> {
     pub(super) code: Assembler,
     pub(super) maps: &'a Maps,
     pub(super) registers: Registers,
+    /// Where tasks are counted that could not be followed at all.
+    pub(super) unfollowed: i16,
 }
 
 impl<'a> Builder<'a> {
     pub(super) fn new(maps: &'a Maps) -> Builder<'a> {
         let mut code = Assembler::default();
         code.copy(6, 1);
-        Builder { code, maps, registers: Registers::ByHelper }
+        Builder { code, maps, registers: Registers::ByHelper, unfollowed: layout::lost::TASKS }
     }
 
     /// Ends the program at this label.
@@ -137,7 +156,7 @@ impl<'a> Builder<'a> {
         self.code.jump_if(0, When::Equal, Constant(0), missing);
         self.code.load(Width::Word, 0, 0, 0);
         self.code.jump_if(0, When::Equal, Constant(layout::IGNORED), ignored);
-        self.code.jump_if(0, When::NotEqual, Constant(layout::OVERFLOW), own);
+        self.code.jump_if(0, When::Less, Constant(layout::CREATED), own);
         self.code.call(helper::THIS_CPU);
         self.code.place(own);
         self.code.store(Width::Word, FRAME, frame::SLOT, 0);
@@ -149,7 +168,7 @@ impl<'a> Builder<'a> {
         self.on_map(helper::LOOKUP, self.maps.tasks.descriptor(), frame::TASK);
         self.code.jump_if(0, When::Equal, Constant(0), missing);
         self.code.load(Width::Word, 0, 0, 0);
-        self.code.jump_if(0, When::Above, Constant(layout::OVERFLOW - 1), missing);
+        self.code.jump_if(0, When::Above, Constant(layout::CREATED - 1), missing);
         self.code.store(Width::Word, FRAME, frame::SLOT, 0);
         self.record(missing);
     }
@@ -308,54 +327,6 @@ impl<'a> Builder<'a> {
         self.code.jump_if(0, When::NotEqual, Constant(0), again);
         self.lose(layout::lost::EVENTS);
         self.code.jump(done);
-    }
-
-    /// Gives the task in the frame a record, created by the one whose number is in register 9. Register 7 is the record only at
-    /// `done`; without one, the program goes on at `none`.
-    pub(super) fn create(&mut self, done: Label, none: Label) {
-        let (full, shared, failed) = (self.code.label(), self.code.label(), self.code.label());
-        let tasks = self.maps.tasks.descriptor();
-        self.lose(layout::lost::GIVEN);
-        self.lose(layout::lost::EPOCH);
-        self.on_map(helper::POP, self.maps.free.descriptor(), frame::SLOT);
-        self.code.jump_if(0, When::NotEqual, Constant(0), full);
-        self.record(full);
-        self.code.load(Width::Double, 1, FRAME, frame::TASK);
-        self.code.store(Width::Double, 7, layout::TASK, 1);
-        self.code.store(Width::Double, 7, layout::PARENT, 9);
-        self.code.constant(1, layout::FRESH);
-        self.code.store(Width::Word, 7, layout::FLAGS, 1);
-        self.code.constant(1, layout::NONE);
-        self.code.store(Width::Word, 7, layout::LAST, 1);
-        self.code.call(helper::MONOTONIC);
-        self.code.store(Width::Double, 7, layout::BEGIN, 0);
-        self.insert(tasks);
-        self.code.jump_if(0, When::Equal, Constant(0), done);
-        self.code.jump(failed);
-        self.code.place(full);
-        self.code.constant(1, layout::OVERFLOW);
-        self.code.store(Width::Word, FRAME, frame::SLOT, 1);
-        self.lose(layout::lost::RECORDS);
-        self.insert(tasks);
-        self.code.jump_if(0, When::Equal, Constant(0), shared);
-        self.code.place(failed);
-        self.lose(layout::lost::TASKS);
-        self.code.place(shared);
-        self.code.jump(none);
-    }
-
-    /// Notes the record's number in the frame for the task in the frame.
-    pub(super) fn insert(&mut self, tasks: i32) {
-        self.frame(3, frame::SLOT);
-        self.code.constant(4, 0);
-        self.on_map(helper::UPDATE, tasks, frame::TASK);
-    }
-
-    /// Notes that the task in the frame is not watched.
-    pub(super) fn ignore(&mut self) {
-        self.code.constant(1, layout::IGNORED);
-        self.code.store(Width::Word, FRAME, frame::SLOT, 1);
-        self.insert(self.maps.tasks.descriptor());
     }
 
     /// Process id in the high half, thread id in the low one: register 0. In the numbers of howslow's namespace, if it is not the

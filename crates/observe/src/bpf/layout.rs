@@ -123,6 +123,8 @@ pub(crate) const NONE: i32 = 0xffff;
 pub(crate) const IGNORED: i32 = 0x7fff_ffff;
 /// In place of the number of a record: none was left, so the CPU's shared one is used.
 pub(crate) const OVERFLOW: i32 = 0x7fff_fffe;
+/// The same of a task that a watched one created. Below are numbers of records.
+pub(crate) const CREATED: i32 = 0x7fff_fffd;
 
 /// What a key of the table counts; its bits 32 to 39. Below are two numbers of 16 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,7 +211,7 @@ pub(crate) mod lost {
     pub(crate) const RECORDS: i16 = 0;
     /// Tasks that could not be followed at all.
     pub(crate) const TASKS: i16 = 8;
-    /// Events for which the shared map had no room.
+    /// Keys for which the shared map had no room, and stacks.
     pub(crate) const EVENTS: i16 = 16;
     /// Not a loss: how many records were given out.
     pub(crate) const GIVEN: i16 = 24;

@@ -13,8 +13,6 @@ use super::types::Types;
 const TASKS: usize = 1 << 16;
 /// Processes of a cgroup that have not been seen to make a call.
 const WANTED: usize = 1 << 13;
-/// Keys beyond the tables of all records together.
-const SPILLED: usize = 1 << 14;
 
 /// All maps.
 #[derive(Debug)]
@@ -60,8 +58,8 @@ pub(crate) struct Maps {
 }
 
 impl Maps {
-    /// Maps for `records` tasks that have one of their own, on `cpus` CPUs.
-    pub(crate) fn new(records: usize, cpus: usize) -> io::Result<Maps> {
+    /// Maps for `records` tasks that have one of their own, on `cpus` CPUs, and this many keys beyond their tables.
+    pub(crate) fn new(records: usize, cpus: usize, spilled: usize) -> io::Result<Maps> {
         let hash = |key, value, entries| Map::new(MapKind::Hash, key, value, entries);
         let array = |value, entries| Map::new(MapKind::Array, 4, value, entries);
         let arrays = (records + cpus).div_ceil(layout::CHUNK).max(1);
@@ -76,7 +74,7 @@ impl Maps {
             chunks: Vec::new(),
             free: Map::new(MapKind::Stack, 0, 4, TASKS)?,
             ended: Map::new(MapKind::Queue, 0, 4, TASKS)?,
-            spilled: hash(16, 8, SPILLED)?,
+            spilled: hash(16, 8, spilled)?,
             classes: array(2 * layout::CALLS, 1)?,
             samples: array(layout::SAMPLED_NUMBERS * 4, 1)?,
             window: array(4, 1)?,
@@ -104,8 +102,8 @@ impl Maps {
     }
 
     /// Adds records until this many are free, or there are as many as can be: by their numbers, or where the kernel refuses memory or
-    /// descriptors. Tasks without one share.
-    pub(crate) fn replenish(&mut self, wanted: u64) {
+    /// descriptors. Tasks without one share. Returns how many are free.
+    pub(crate) fn replenish(&mut self, wanted: u64) -> u64 {
         let taken = self.noted(layout::lost::GIVEN) - self.noted(layout::lost::RECORDS);
         let missing = wanted.saturating_sub(self.offered.saturating_sub(taken)).div_ceil(layout::CHUNK as u64);
         let possible = TASKS / layout::CHUNK - self.chunks.len();
@@ -114,13 +112,14 @@ impl Maps {
             // Without them, tasks share.
             let _ = self.add(arrays);
         }
+        self.offered.saturating_sub(taken)
     }
 
     /// The keys of watched tasks that have a record of their own, with its number.
     pub(crate) fn slots(&self) -> impl Iterator<Item = (Vec<u8>, u32)> + '_ {
         let slot = |key: &[u8]| Some(u32::from_ne_bytes(self.tasks.get(key).ok()?.try_into().ok()?));
         let slots = self.tasks.keys().into_iter().filter_map(move |key| slot(&key).map(|slot| (key, slot)));
-        slots.filter(|(_, slot)| *slot < layout::OVERFLOW as u32)
+        slots.filter(|(_, slot)| *slot < layout::CREATED as u32)
     }
 
     /// Goes on as if so many of each number had been sampled.
@@ -154,13 +153,18 @@ impl Maps {
         reader::number(&self.lost.get(&0_u32.to_ne_bytes()).unwrap_or_default(), what)
     }
 
-    /// Has the tasks for which no record was left looked for again at their next call.
-    pub(crate) fn forget_shared(&self) {
-        for task in self.tasks.keys() {
-            if self.tasks.get(&task).is_ok_and(|slot| slot == layout::OVERFLOW.to_ne_bytes()) {
-                let _ = self.tasks.remove(&task);
-            }
-        }
+    /// The numbers of the records whose task ended since the last call.
+    pub(crate) fn take_ended(&self) -> Vec<u32> {
+        let slot = |bytes: Vec<u8>| u32::from_ne_bytes(bytes.try_into().unwrap_or_default());
+        std::iter::from_fn(|| self.ended.take().map(slot)).collect()
+    }
+
+    /// Has tasks with these marks, for which no record was left, looked for again at their next call: not more than `most`. Returns
+    /// how many.
+    pub(crate) fn forget_shared(&self, marks: &[i32], most: u64) -> u64 {
+        let is_marked = |slot: Vec<u8>| marks.iter().any(|mark| slot == mark.to_ne_bytes());
+        let keys = self.tasks.keys().into_iter().filter(|task| self.tasks.get(task).is_ok_and(is_marked));
+        keys.take(most as usize).filter(|task| self.tasks.remove(task).is_ok()).count() as u64
     }
 
     /// Empties a record and offers it to the next task.
@@ -189,7 +193,7 @@ impl Maps {
     }
 
     /// The array of a record, and its place there.
-    fn place(&self, slot: u32) -> io::Result<(&Map, [u8; 4])> {
+    pub(super) fn place(&self, slot: u32) -> io::Result<(&Map, [u8; 4])> {
         let (chunk, place) = (slot as usize / layout::CHUNK, slot % layout::CHUNK as u32);
         let chunk = self.chunks.get(chunk).ok_or(io::ErrorKind::NotFound)?;
         Ok((chunk, place.to_ne_bytes()))
@@ -234,7 +238,7 @@ mod tests {
 
     #[test]
     fn memory_grows_by_records_that_are_needed() {
-        let mut maps = match Maps::new(100, 2) {
+        let mut maps = match Maps::new(100, 2, 1 << 16) {
             Ok(maps) => maps,
             Err(error) => return testing::not_tested!("no maps can be created: {error}; run as root"),
         };
@@ -249,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_cgroup_may_have_more_processes_than_are_wanted_at_once() {
-        let maps = match Maps::new(4, 1) {
+        let maps = match Maps::new(4, 1, 1) {
             Ok(maps) => maps,
             Err(error) => return testing::not_tested!("no maps can be created: {error}; run as root"),
         };

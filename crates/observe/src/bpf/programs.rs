@@ -15,16 +15,30 @@ use crate::task::ENDS;
 use Operand::{Constant, Register as Other};
 
 /// A task was created: `sched_process_fork(parent, child)`.
-pub(crate) fn created(maps: &Maps) -> Vec<Instruction> {
+pub(crate) fn created(maps: &Maps, whom: Whom) -> Vec<Instruction> {
     let mut b = Builder::new(maps);
     let end = b.code.label();
-    b.code.load(Width::Double, 1, 6, 0);
-    b.code.store(Width::Double, FRAME, frame::TASK, 1);
-    b.find(end, end);
+    b.this_task();
+    find_outside(&mut b, whom, end);
     b.count(7, layout::FORKS);
     pages::count_copied(&mut b);
     create_from(&mut b, 8, end);
     b.end(end)
+}
+
+/// Finds the record of the running task. One that did not return from a call yet is given a record if it is to be watched.
+fn find_outside(b: &mut Builder, whom: Whom, end: Label) {
+    if search::flags(b, whom).is_none() {
+        return b.find(end, end);
+    }
+    let (missing, given, found) = (b.code.label(), b.code.label(), b.code.label());
+    b.find(missing, end);
+    b.code.jump(found);
+    b.code.place(missing);
+    search::admit_outside(b, whom, given, [end, end]);
+    b.code.place(given);
+    b.identify();
+    b.code.place(found);
 }
 
 /// Makes the record of the new task that the tracepoint has at this offset, with what it has from the one of register 7; goes to `none`
@@ -57,16 +71,17 @@ fn inherit(b: &mut Builder) {
 }
 
 /// A new task may run: `sched_wakeup_new(task)`, in the task that created it. Those that the kernel creates for a process, such as the one
-/// that submits the requests of an io_uring, are announced here only.
-pub(crate) fn helped(maps: &Maps) -> Vec<Instruction> {
-    let mut b = Builder::new(maps);
+/// that submits the requests of an io_uring, are announced here only. Others that cannot be
+/// followed were noted before.
+pub(crate) fn helped(maps: &Maps, whom: Whom) -> Vec<Instruction> {
+    let mut b = Builder { unfollowed: layout::lost::EPOCH, ..Builder::new(maps) };
     let end = b.code.label();
     b.code.load(Width::Double, 1, 6, 0);
     b.code.store(Width::Double, FRAME, frame::TASK, 1);
     b.on_map(helper::LOOKUP, maps.tasks.descriptor(), frame::TASK);
     b.code.jump_if(0, When::NotEqual, Constant(0), end);
     b.this_task();
-    b.find(end, end);
+    find_outside(&mut b, whom, end);
     create_from(&mut b, 0, end);
     b.end(end)
 }
@@ -110,22 +125,27 @@ pub(crate) enum Given {
 }
 
 /// A task ended: `sched_process_exit(task, ...)`, in that task.
-pub(crate) fn ended(maps: &Maps, detail: Detail, given: Given) -> Vec<Instruction> {
+pub(crate) fn ended(maps: &Maps, whom: Whom, detail: Detail, given: Given) -> Vec<Instruction> {
     let mut b = Builder::new(maps);
-    let (end, over, own) = (b.code.label(), b.code.label(), b.code.label());
+    let (end, over, own, found) = (b.code.label(), b.code.label(), b.code.label(), b.code.label());
+    let (missing, others) = (b.code.label(), b.code.label());
     b.this_task();
     b.on_map(helper::DELETE, maps.announced.descriptor(), frame::TASK);
     b.on_map(helper::LOOKUP, maps.tasks.descriptor(), frame::TASK);
-    b.code.jump_if(0, When::Equal, Constant(0), end);
+    b.code.jump_if(0, When::Equal, Constant(0), missing);
     b.code.load(Width::Word, 8, 0, 0);
-    b.code.jump_if(8, When::Less, Constant(layout::OVERFLOW), own);
+    b.code.jump_if(8, When::Less, Constant(layout::CREATED), own);
+    b.code.place(others);
     b.on_map(helper::DELETE, maps.tasks.descriptor(), frame::TASK);
     // The stack of a task that was not watched may become that of one that is.
     b.lose(layout::lost::EPOCH);
     b.code.jump(end);
+    b.code.place(missing);
+    search::admit_outside(&mut b, whom, found, [end, others]);
     b.code.place(own);
     b.code.store(Width::Word, FRAME, frame::SLOT, 8);
     b.record(end);
+    b.code.place(found);
     b.identify();
     b.code.call(helper::CGROUP);
     b.code.store(Width::Double, 7, layout::CGROUP, 0);
@@ -171,11 +191,11 @@ fn count_last(b: &mut Builder, over: Label) {
 
 /// A signal is delivered: `signal_deliver(number, information, ...)`, in the task that receives it. When a process ends, by whatever
 /// signal or by a call, the kernel sends each thread SIGKILL without information (`get_signal` in kernel/signal.c).
-pub(crate) fn signalled(maps: &Maps) -> Vec<Instruction> {
+pub(crate) fn signalled(maps: &Maps, whom: Whom) -> Vec<Instruction> {
     let mut b = Builder::new(maps);
     let end = b.code.label();
     b.this_task();
-    b.find(end, end);
+    find_outside(&mut b, whom, end);
     b.code.load(Width::Double, 3, 6, 0);
     b.code.compute(Compute::And, 3, Constant(0xff));
     let counted = b.code.label();

@@ -11,7 +11,11 @@ use super::layout::{self, Kind, Wait};
 
 /// The counts of a record.
 pub(crate) fn task(record: &[u8]) -> Task {
-    let identity = number(record, layout::IDENTITY);
+    // A thread that the kernel made for a process never returns from a call, so that its own number is known at its end.
+    let identity = match number(record, layout::IDENTITY) {
+        0 => number(record, layout::CREATOR) & !0xffff_ffff,
+        known => known,
+    };
     let begin = number(record, layout::BEGIN);
     let end = number(record, layout::END);
     let name = &record[layout::NAME as usize..layout::NAME as usize + 16];
@@ -160,6 +164,15 @@ pub(crate) fn number(bytes: &[u8], at: i16) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thread_without_a_number_belongs_to_the_process_that_created_it() {
+        let mut record = vec![0; layout::RECORD];
+        let place = layout::CREATOR as usize;
+        record[place..place + 8].copy_from_slice(&(7_u64 << 32 | 9).to_ne_bytes());
+        let task = task(&record);
+        assert_eq!((task.process, task.thread), (7, 0));
+    }
 
     #[test]
     fn a_record_is_read_as_it_was_written() {

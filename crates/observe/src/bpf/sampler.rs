@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn what_was_sampled_is_known_after_the_end() {
-        let parts = Maps::new(4, 1).and_then(|maps| Ok((Program::load("sampling", &timed::sampling(&maps))?, maps)));
+        let parts = Maps::new(4, 1, 1).and_then(|maps| Ok((Program::load("sampling", &timed::sampling(&maps))?, maps)));
         let (program, maps) = match parts {
             Ok(parts) => parts,
             Err(error) => return testing::not_tested!("no program can be loaded: {error}; run as root"),

@@ -8,6 +8,9 @@ use Operand::{Constant, Register as Other};
 /// A kernel stack is at least this aligned: 4 KiB.
 const STACK_BITS: i32 = 12;
 
+/// `PF_KTHREAD` (include/linux/sched.h): a thread of the kernel's own.
+const KERNEL: i32 = 0x0020_0000;
+
 /// No cgroup of a service or container lies deeper.
 const DEEPEST: i32 = 24;
 
@@ -68,6 +71,39 @@ pub(super) fn admit(b: &mut Builder, whom: Whom, found: Label, [strange, end]: [
         b.code.jump(strange);
         return;
     }
+    choose(b, whom, [ignored, end]);
+    b.code.constant(9, 0);
+    b.create(found, end);
+    // The kernel takes no program with instructions that nothing leads to.
+    if !matches!(whom, Whom::Cgroup { .. }) {
+        b.code.place(ignored);
+        if whom != (Whom::Wanted { joined_later: true }) {
+            b.ignore();
+        }
+        b.code.jump(strange);
+    }
+}
+
+/// Where a task has its flags, if [`admit_outside`] can give it a record.
+pub(super) fn flags(b: &Builder, whom: Whom) -> Option<i32> {
+    b.maps.types.map(|types| types.flags).filter(|_| whom != Whom::Announced)
+}
+
+/// As [`admit`] outside of calls, where threads of the kernel's own come too: one that is not watched goes to `end`, and nothing is
+/// remembered. One for which no record is left goes to `refused`.
+pub(super) fn admit_outside(b: &mut Builder, whom: Whom, found: Label, [end, refused]: [Label; 2]) {
+    let Some(flags) = flags(b, whom) else { return b.code.jump(end) };
+    b.code.load(Width::Double, 3, FRAME, frame::TASK);
+    b.read_word(flags);
+    b.code.compute(Compute::And, 0, Constant(KERNEL));
+    b.code.jump_if(0, When::NotEqual, Constant(0), end);
+    choose(b, whom, [end, end]);
+    b.code.constant(9, 0);
+    b.create(found, refused);
+}
+
+/// Goes on if the running task is to be watched. Else goes to `ignored`, or to `end` if that may change.
+fn choose(b: &mut Builder, whom: Whom, [ignored, end]: [Label; 2]) {
     match whom {
         Whom::Announced => {}
         Whom::Wanted { .. } => {
@@ -98,15 +134,61 @@ pub(super) fn admit(b: &mut Builder, whom: Whom, found: Label, [strange, end]: [
             b.code.jump_if(0, When::Equal, Constant(process as i32), ignored);
         }
     }
-    b.code.constant(9, 0);
-    b.create(found, end);
-    // The kernel takes no program with instructions that nothing leads to.
-    if !matches!(whom, Whom::Cgroup { .. }) {
-        b.code.place(ignored);
-        if whom != (Whom::Wanted { joined_later: true }) {
-            b.ignore();
-        }
-        b.code.jump(strange);
+}
+
+impl Builder<'_> {
+    /// Gives the task in the frame a record, created by the one whose number is in register 9. Register 7 is the record only at
+    /// `done`; without one, the program goes on at `none`.
+    pub(super) fn create(&mut self, done: Label, none: Label) {
+        let (full, marked, failed) = (self.code.label(), self.code.label(), self.code.label());
+        let free = self.maps.free.descriptor();
+        self.lose(layout::lost::GIVEN);
+        self.lose(layout::lost::EPOCH);
+        self.on_map(helper::POP, free, frame::SLOT);
+        self.code.jump_if(0, When::NotEqual, Constant(0), full);
+        self.record(full);
+        self.code.load(Width::Double, 1, FRAME, frame::TASK);
+        self.code.store(Width::Double, 7, layout::TASK, 1);
+        self.code.store(Width::Double, 7, layout::PARENT, 9);
+        self.code.constant(1, layout::FRESH);
+        self.code.store(Width::Word, 7, layout::FLAGS, 1);
+        self.code.constant(1, layout::NONE);
+        self.code.store(Width::Word, 7, layout::LAST, 1);
+        self.code.call(helper::MONOTONIC);
+        self.code.store(Width::Double, 7, layout::BEGIN, 0);
+        self.insert();
+        self.code.jump_if(0, When::Equal, Constant(0), done);
+        self.code.constant(3, 0);
+        self.on_map(helper::PUSH, free, frame::SLOT);
+        self.code.constant(1, -1);
+        self.lose_these(layout::lost::GIVEN);
+        self.code.jump(failed);
+        self.code.place(full);
+        self.code.constant(1, layout::CREATED);
+        self.code.jump_if(9, When::NotEqual, Constant(0), marked);
+        self.code.constant(1, layout::OVERFLOW);
+        self.code.place(marked);
+        self.code.store(Width::Word, FRAME, frame::SLOT, 1);
+        self.lose(layout::lost::RECORDS);
+        self.insert();
+        self.code.jump_if(0, When::Equal, Constant(0), none);
+        self.code.place(failed);
+        self.lose(self.unfollowed);
+        self.code.jump(none);
+    }
+
+    /// Notes the record's number in the frame for the task in the frame.
+    fn insert(&mut self) {
+        self.frame(3, frame::SLOT);
+        self.code.constant(4, 0);
+        self.on_map(helper::UPDATE, self.maps.tasks.descriptor(), frame::TASK);
+    }
+
+    /// Notes that the task in the frame is not watched.
+    fn ignore(&mut self) {
+        self.code.constant(1, layout::IGNORED);
+        self.code.store(Width::Word, FRAME, frame::SLOT, 1);
+        self.insert();
     }
 }
 

@@ -8,7 +8,8 @@ use std::sync::OnceLock;
 /// Offsets in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Types {
-    /// In a task: its files, its memory, its CPU, how long it has run.
+    /// In a task: its flags, its files, its memory, its CPU, how long it has run.
+    pub flags: i32,
     pub files: i32,
     pub memory: i32,
     pub cpu: i32,
@@ -59,6 +60,7 @@ impl Types {
             false => counters(),
         };
         Some(Types {
+            flags: at("task_struct", &["flags"])?,
             files: at("task_struct", &["files"])?,
             memory: at("task_struct", &["mm"])?,
             cpu: at("task_struct", &["thread_info", "cpu"]).or_else(|| at("task_struct", &["cpu"]))?,

@@ -21,7 +21,8 @@ impl Observer {
             let Losses { together, tasks, events } = counter.losses();
             lose(together, "tasks were counted together, because all records were in use");
             lose(tasks, "tasks were not counted, because the kernel had no room for them");
-            lose(events, "pairs, errors, signals or stacks were not counted, because the kernel had no room for them");
+            let what = "wake-ups, pairs, errors, signals, waits, samples or stacks";
+            lose(events, &format!("{what} were not counted, because the kernel had no room for them"));
         }
         let [unknown, beyond] = self.stacks.as_ref().map_or([0; 2], |stacks| [stacks.unknown, stacks.beyond]);
         lose(unknown, "calls have no stack: their processes ended too early, or the kernel could not read it");

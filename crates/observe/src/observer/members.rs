@@ -5,9 +5,6 @@ use std::collections::HashSet;
 use rustix::time::{ClockId, clock_gettime};
 use system::machine::TaskStat;
 
-use super::{Observer, threads_of};
-use crate::usage;
-
 /// The processes of a watched cgroup at the last look.
 #[derive(Debug, Default)]
 pub(super) struct Members {
@@ -24,24 +21,15 @@ impl Members {
         let ticks = now.tv_sec * (1_000_000_000 / tick) + now.tv_nsec / tick;
         Members { known: known.into_iter().collect(), since: ticks as u64 }
     }
-}
 
-impl Observer {
-    /// What a process had used when it was moved into the cgroup is not charged. One that was created since the watching began is taken
+    /// Those that were moved into it since the last look; these are there now. One that was created since the watching began is taken
     /// for one that was created there.
-    pub(super) fn note_moved(&mut self) {
-        let Some(cgroup) = &self.cgroup else { return };
-        let members: HashSet<u32> = cgroup.processes().into_iter().collect();
-        let is_older =
-            |process: &u32| TaskStat::of_process(*process).is_some_and(|stat| stat.began < self.members.since);
-        for process in members.difference(&self.members.known).filter(|process| is_older(process)) {
-            for thread in threads_of(*process) {
-                if let Some(usage) = usage::of_thread(*process, thread) {
-                    self.before.entry(thread).or_insert(usage);
-                }
-            }
-        }
-        self.members.known = members;
+    pub(super) fn moved(&mut self, now: impl IntoIterator<Item = u32>) -> Vec<u32> {
+        let now: HashSet<u32> = now.into_iter().collect();
+        let is_older = |process: &u32| TaskStat::of_process(*process).is_some_and(|stat| stat.began < self.since);
+        let moved = now.difference(&self.known).copied().filter(is_older).collect();
+        self.known = now;
+        moved
     }
 }
 
@@ -51,8 +39,7 @@ mod tests {
     use std::process::{Command, Stdio};
     use std::time::Duration;
 
-    use super::*;
-    use crate::{Options, Source, Target};
+    use crate::{Observer, Options, Source, Target, usage};
 
     #[test]
     fn what_a_process_had_used_before_it_was_moved_is_not_charged() {

@@ -164,3 +164,40 @@ fn wait_until(mut is_so: impl FnMut() -> bool) {
     }
     panic!("it never was so");
 }
+
+/// It is first seen when it is killed.
+#[test]
+fn a_process_that_only_computes_has_its_time_and_its_end() {
+    if !std::fs::exists("/sys/kernel/btf/vmlinux").unwrap_or(false) {
+        return testing::not_tested!("the kernel does not describe its types; CONFIG_DEBUG_INFO_BTF");
+    }
+    let mut child = Command::new("sh");
+    child.args(["-c", "echo; i=0; while [ $i -lt 100000000 ]; do i=$((i+1)); done"]).stdout(Stdio::piped());
+    let mut child = child.spawn().expect("sh starts");
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().expect("its output")).read_line(&mut line).expect("a line");
+    let used = |id| usage::of_process(id).and_then(|usage| usage.cpu_ns).expect("it runs");
+    let wait_for_use = |id| {
+        let before = used(id);
+        wait_until(|| used(id) > before + 2e7);
+    };
+    // It has returned from the call that wrote the line.
+    wait_for_use(child.id());
+    let options = Options { source: Some(Source::Bpf), ..Options::default() };
+    let observer = Observer::start(Target::Process(child.id()), &options);
+    let seen = observer.map(|mut observer| {
+        wait_for_use(child.id());
+        child.kill().expect("it is ours");
+        wait_until(|| observer.step(Duration::ZERO).expect("a look") != State::Running);
+        observer.finish().expect("what was seen")
+    });
+    let _ = child.kill();
+    child.wait().expect("its end");
+    let seen = match seen {
+        Ok(seen) => seen,
+        Err(error) => return testing::not_tested!("{error}"),
+    };
+    let process = seen.processes.iter().find(|process| process.pid == Some(child.id())).expect("it was watched");
+    assert!(process.usage.cpu_ns.is_some_and(|used| used > 1e7), "{process:?}");
+    assert_eq!(process.requests.signals.iter().map(|signal| signal.count).sum::<u64>(), 1, "{process:?}");
+}
