@@ -300,9 +300,8 @@ fn calls_are_priced_by_what_they_are_made_on() {
 
 #[test]
 fn a_call_that_finds_nothing_has_the_price_of_one() {
-    for (name, id) in
-        [("recvfrom", "called.receive@size=64"), ("write", "called.send.other@distance=other,receiver=awake,size=64")]
-    {
+    let sent = "called.send.other@distance=other,receiver=awake,size=64";
+    for (name, id) in [("recvfrom", "called.receive@size=64"), ("write", sent)] {
         let mut looks = on(name, "tcp", 10, Some(2 * 64));
         looks.errors = vec![NamedCount { name: "EAGAIN".into(), count: 8 }];
         assert_eq!(chosen(&[looks], &[], Met::One), lines(&[(id, 2.0), ("called.receive.none", 8.0)]));
@@ -312,11 +311,8 @@ fn a_call_that_finds_nothing_has_the_price_of_one() {
 #[test]
 fn tasks_woken_on_the_same_cpu_cost_less_than_those_of_another() {
     let write = CallCount { wakes: 10, near_wakes: 8, ..on("write", "pipe", 10, Some(10)) };
-    let expected = [
-        ("called.pipe@size=1", 5.0),
-        ("called.wakes@distance=same", 4.0),
-        ("called.futex.waiting@distance=other", 2.0),
-    ];
+    let [far, near] = ["called.futex.waiting@distance=other", "called.wakes@distance=same"];
+    let expected = [("called.pipe@size=1", 5.0), (near, 4.0), (far, 2.0)];
     assert_eq!(chosen(std::slice::from_ref(&write), &[], Met::One), lines(&expected));
     // A message holds one wake-up, and the others keep theirs.
     let objects = vec![object("tcp", 3, Some(3 * 64)), object("pipe", 10, Some(10))];
