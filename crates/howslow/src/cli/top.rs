@@ -27,7 +27,7 @@ pub(crate) struct TopArgs {
     /// Sort by this column [default: cost; without prices calls, without calls kernel]
     #[arg(long, value_name = "COLUMN", value_enum)]
     pub sort: Option<Column>,
-    /// Show only processes whose name, cgroup or id has this
+    /// Show only processes whose name or cgroup has this, or whose id is this
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub filter: String,
     /// Show cgroups in place of processes
