@@ -10,6 +10,7 @@ pub(crate) mod check;
 pub(crate) mod child;
 pub(crate) mod cycle;
 pub(crate) mod folder;
+pub(crate) mod gap;
 pub(crate) mod handler;
 pub(crate) mod handshake;
 pub(crate) mod huge;
@@ -41,6 +42,7 @@ pub(crate) use check::{answered, ensure, exactly};
 pub(crate) use child::{Child, Start, ended_child, ended_copy, in_child, start_and_end};
 pub(crate) use cycle::Cycle;
 pub(crate) use folder::{Fresh, apart};
+pub(crate) use gap::Gap;
 pub(crate) use handler::{
     HANDLED, Thread, bit, change_mask, count_one, counted, handler, install, install_counter, install_with,
 };

@@ -49,8 +49,8 @@ fn evict(files: &PathsArgs) -> anyhow::Result<Outcome> {
     let mut states = Vec::new();
     let files_open = opened(files)?;
     for &(path, ref file) in &files_open {
-        residence::can_be_cold(file).map_err(|error| failed(path, &error))?;
         let before = residence::resident(file).map_err(|error| failed(path, &error))?;
+        residence::can_be_cold(file).map_err(|error| failed(path, &error))?;
         let after = residence::evict(file).map_err(|error| failed(path, &error))?;
         if after.resident > 0 {
             outcome = Outcome::Skipped;

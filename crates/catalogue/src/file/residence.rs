@@ -34,6 +34,8 @@ pub enum FileError {
     Hidden,
     #[error("it is on a file system that lives in memory (tmpfs, ramfs)")]
     InMemory,
+    #[error("the kernel shows none of its pages, although one was just read")]
+    Unseen,
     #[error("{call} is refused: {error}")]
     Refused { call: &'static str, error: std::io::Error },
     #[error("{call}: {error}")]
@@ -46,6 +48,7 @@ impl FileError {
         match self {
             FileError::Hidden => "run as the file's owner or as root, or name a copy of your own",
             FileError::InMemory => "name a file on a disk",
+            FileError::Unseen => "name a file on a local disk",
             FileError::Refused { .. } => "allow the call in the container's seccomp profile",
             FileError::Open { .. } | FileError::Kind { .. } | FileError::Empty { .. } | FileError::Call { .. } => "",
         }
@@ -117,7 +120,20 @@ pub fn can_be_cold(file: impl AsFd) -> Result<(), FileError> {
         return Err(FileError::InMemory);
     }
     fadvise(file, 0, None, rustix::fs::Advice::Normal).map_err(|error| call("posix_fadvise", error))?;
-    resident(file).map(|_| ())
+    if is_seen(file)? { Ok(()) } else { Err(FileError::Unseen) }
+}
+
+/// False if the kernel reports none of the file's pages in memory although one was just read, as of file systems that keep their files in
+/// memory of their own (ZFS) or on another system: then it cannot be known what is in memory.
+pub(crate) fn is_seen(file: impl AsFd) -> Result<bool, FileError> {
+    if resident(&file)?.resident > 0 {
+        return Ok(true);
+    }
+    match rustix::io::pread(&file, &mut [0], 0) {
+        // It is empty, or open for writing alone.
+        Ok(0) | Err(Errno::BADF) => Ok(true),
+        read => read.map_err(|error| call("pread", error)).and_then(|_| Ok(resident(&file)?.resident > 0)),
+    }
 }
 
 /// The number by which `statfs` identifies overlayfs, whose files are kept where its upper layer is.
@@ -182,7 +198,9 @@ pub fn evict(file: impl AsFd) -> Result<Cached, FileError> {
 /// The same for operations that cannot be measured if pages stay. Skips if pages of it stay: in a folder in memory, or
 /// if other processes have the file mapped.
 pub fn put_out_of_memory(file: impl AsFd) -> Result<(), operation::Failure> {
+    let is_seen = is_seen(&file)?;
     match evict(file)?.resident {
+        0 if !is_seen => Err(unseen()),
         0 => Ok(()),
         resident => Err(operation::Failure::skip(
             format!("{resident} pages of a file in the scratch folder stay in memory"),
@@ -191,14 +209,25 @@ pub fn put_out_of_memory(file: impl AsFd) -> Result<(), operation::Failure> {
     }
 }
 
+/// The skip where [`is_seen`] is false.
+pub(crate) fn unseen() -> operation::Failure {
+    operation::Failure::skip(
+        "the kernel reports none of a file's pages in memory, although they have just been read",
+        "set TMPDIR to a folder on a local disk",
+    )
+}
+
 /// Skips if this direct read of the file, open for reading, leaves pages of it in memory: some file systems accept O_DIRECT and
-/// read through the page cache nevertheless. The file is evicted first. Where the kernel does not show its pages, nothing is checked.
+/// read through the page cache nevertheless. The file is evicted first. Where the kernel counts no pages, nothing is checked.
 pub fn is_past_memory(
     file: impl AsFd,
     mut read: impl FnMut() -> Result<(), operation::Failure>,
 ) -> Result<(), operation::Failure> {
     /// Others that read the file at this moment bring pages in too.
     const TRIES: u32 = 3;
+    if is_seen(&file).is_ok_and(|is_seen| !is_seen) {
+        return Err(unseen());
+    }
     for _ in 0..TRIES {
         let before = evict(&file);
         read()?;
@@ -328,68 +357,4 @@ impl From<FileError> for operation::Failure {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::kit::mapping::Mapping;
-
-    #[test]
-    fn pages_that_stay_in_memory_are_found_out() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("file");
-        std::fs::write(&path, [1; 10_000]).expect("a file");
-        let file = std::fs::File::open(path).expect("the file");
-        // A page that is mapped and accessed stays.
-        let mapping = Mapping::shared(&file, 10_000).expect("a mapping");
-        mapping.read(0);
-        let Err(operation::Failure::Skip { reason, .. }) = put_out_of_memory(&file) else { panic!("it is put out") };
-        assert!(reason.contains("stay in memory"), "{reason}");
-    }
-
-    #[test]
-    fn reads_through_the_page_cache_are_found_out() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("file");
-        std::fs::write(&path, [1; 10_000]).expect("a file");
-        let file = std::fs::File::open(path).expect("the file");
-        if can_be_cold(&file).is_err() || evict(&file).expect("evicted").resident > 0 {
-            return testing::not_tested!("no file can be evicted here, set TMPDIR to a folder on a disk");
-        }
-        let read = || Ok(rustix::io::pread(&file, &mut [0; 8], 0).map(drop)?);
-        assert!(matches!(is_past_memory(&file, read), Err(operation::Failure::Skip { .. })));
-        assert_eq!(is_past_memory(&file, || Ok(())), Ok(()));
-    }
-
-    #[test]
-    fn a_layered_file_system_in_memory_has_no_device() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let root = folder.path().to_owned();
-        let tried = std::thread::spawn(move || on_layers(&root)).join().expect("a thread");
-        match tried {
-            Ok(found) => assert!(matches!(found, Err(operation::Failure::Skip { .. })), "{found:?}"),
-            Err(error) => testing::not_tested!("overlayfs cannot be mounted here: {error}; run as root"),
-        }
-    }
-
-    /// What is found of a new file on overlayfs over tmpfs, in namespaces of this thread alone.
-    fn on_layers(root: &Path) -> Result<Result<(), operation::Failure>, Errno> {
-        use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
-        use rustix::thread::{UnshareFlags, unshare_unsafe};
-        // SAFETY: the thread is a test's own, which shares no working folder that others rely on, and ends afterwards.
-        unsafe { unshare_unsafe(UnshareFlags::NEWNS | UnshareFlags::FS)? };
-        mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
-        mount("tmpfs", root, "tmpfs", MountFlags::empty(), None)?;
-        let [lower, upper, work, merged] = ["lower", "upper", "work", "merged"].map(|name| root.join(name));
-        for layer in [&lower, &upper, &work, &merged] {
-            rustix::fs::mkdir(layer, Mode::RWXU)?;
-        }
-        let layers = format!("lowerdir={},upperdir={},workdir={}", lower.display(), upper.display(), work.display());
-        let layers = std::ffi::CString::new(layers).map_err(|_| Errno::INVAL)?;
-        mount("overlay", &merged, "overlay", MountFlags::empty(), Some(layers.as_c_str()))?;
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
-        let file = rustix::fs::open(merged.join("file"), flags, Mode::RUSR | Mode::WUSR)?;
-        assert!(!lives_in_memory(&file), "the kernel says what is below");
-        let found = on_a_device(&file);
-        assert_eq!(length(&file).ok(), Some(0), "as it was");
-        Ok(found)
-    }
-}
+mod tests;

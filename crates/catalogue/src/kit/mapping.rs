@@ -31,6 +31,15 @@ impl Mapping {
         Ok(Mapping { start: start.cast(), length })
     }
 
+    /// Addresses that nothing may access: there, where nothing is mapped yet, or where the kernel chooses.
+    pub(crate) fn guard(there: Option<*mut c_void>, length: usize) -> Result<Mapping, Failure> {
+        let place = if there.is_some() { MapFlags::FIXED_NOREPLACE } else { MapFlags::empty() };
+        let flags = MapFlags::PRIVATE | place;
+        // SAFETY: no existing mapping is replaced.
+        let start = unsafe { mmap_anonymous(there.unwrap_or(null_mut()), length, ProtFlags::empty(), flags) }?;
+        Ok(Mapping { start: start.cast(), length })
+    }
+
     /// The beginning of a file, read-only.
     pub(crate) fn shared(file: impl AsFd, length: usize) -> Result<Mapping, Failure> {
         // SAFETY: the kernel chooses the address, so no existing mapping is replaced.
@@ -100,7 +109,7 @@ impl Mapping {
         Ok(unsafe { munmap(start, length) }?)
     }
 
-    fn address(&self) -> *mut c_void {
+    pub(crate) fn address(&self) -> *mut c_void {
         self.start.cast()
     }
 }

@@ -14,7 +14,7 @@ use rustix::fd::AsFd;
 use rustix::mm::Advice;
 use rustix::param::page_size;
 
-use crate::kit::{BASE, CONTROL, HUGE, Mapping, base_pages_only, handles, this_time};
+use crate::kit::{BASE, CONTROL, Gap, HUGE, Mapping, base_pages_only, handles, this_time};
 use faults::{FaultCounter, all_there};
 use frames::{FRAMES, FramePages, GivenPages, RECYCLED, Supply};
 use of_file::file_of;
@@ -52,24 +52,28 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .calls(&["mmap", "munmap"])
         .per("pair")
         .axes(MAPPED)
+        .version(2)
         .headline()
         .explained_by(&[term(2.0, "syscall.getppid")])
         .prepare(|setting| {
             let length = setting.size()?;
-            Ok(repeat(move || Mapping::anonymous(length)?.unmap()))
+            let gap = Gap::of(length)?;
+            Ok(repeat(move || gap.map(length)?.unmap()))
         }),
     BASE.id("page.map.touch.unmap")
         .summary("map anonymous memory, write one byte of it, and unmap it again: the page is the one unmapped before")
         .calls(&["mmap", "munmap"])
         .per("pair")
         .axes(TOUCHED)
+        .version(2)
         .at_least(&["page.map.unmap"])
         .headline()
         .explained_by(&[term(1.0, "page.map.unmap").same(&["size"]), term(1.0, "page.fault.anonymous").at(RECYCLED)])
         .prepare(|setting| {
             let length = setting.size()?;
+            let gap = Gap::of(length)?;
             Ok(repeat(move || {
-                let mapping = Mapping::anonymous(length)?;
+                let mapping = gap.map(length)?;
                 mapping.write(0);
                 mapping.unmap()
             }))
@@ -105,7 +109,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }),
     BASE.named(
         "page.fault.around",
-        "first read of a file's page that is in memory like those around it: the kernel maps up to 16 pages at once",
+        "first read of a file's page that is in memory like those around it: the kernel maps those within 64 KiB at once",
     )
     .per("fault")
     .at_least(&["page.fault.file"])
@@ -157,6 +161,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 /// Faults at this many places of a file, a stride apart, through a shared mapping.
 fn file_faults(file: impl AsFd, places: u64, stride: usize) -> Result<Loop, Failure> {
     let [mapping, dropped] = handles(Mapping::shared(file, places as usize * stride)?);
+    // Some file systems read what was just written into the page cache only now.
+    (0..places as usize).for_each(|place| mapping.read(place * stride));
     counted(places, move |turn| mapping.read(turn * stride), move |_| dropped.drop_pages(DROP))
 }
 
@@ -170,7 +176,7 @@ fn maps_around(file: impl AsFd, places: u64, stride: usize) -> Result<(), Failur
     read_at(stride - 1);
     if faults.taken() > places / 2 {
         return Err(Failure::skip(
-            "the kernel maps less than 64 KiB of a file around a fault (fault_around_bytes)",
+            "the kernel maps no more than a page of a file around a fault (pages of 64 KiB, or fault_around_bytes)",
             "",
         ));
     }

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use rustix::mm::Advice;
 use rustix::param::page_size;
 
-use crate::kit::{BASE, HUGE, Mapping, base_pages_only, handles, this_time};
+use crate::kit::{BASE, Gap, HUGE, Mapping, base_pages_only, handles, this_time};
 use crate::memory::page::faults::FaultCounter;
 use crate::memory::page::frames;
 use crate::memory::page::frames::{FRAMES, GivenPages, Supply};
@@ -63,16 +63,17 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|setting| second(Pages::of(setting.word("pages")?))),
     BASE.named("touch.never", "allocate an array of 1 GiB and free it again, untouched")
         .per("pair")
+        .version(2)
         .explained_by(&[term(1.0, "page.map.unmap").at(&[("size", Number(4 << 10))])])
         .prepare(|_| {
-            let untouched = || Mapping::anonymous(UNTOUCHED)?.unmap();
-            match untouched() {
+            let gap = match Gap::of(UNTOUCHED) {
                 Err(Failure::Errno { errno: libc::ENOMEM }) => Err(Failure::skip(
                     "this system refuses to allocate 1 GiB of memory",
                     "as root: echo 0 > /proc/sys/vm/overcommit_memory, or raise the limit on address space",
                 )),
-                tried => tried.map(|()| repeat(untouched)),
-            }
+                gap => gap,
+            }?;
+            Ok(repeat(move || gap.map(UNTOUCHED)?.unmap()))
         }),
 ];
 

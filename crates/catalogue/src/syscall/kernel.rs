@@ -43,14 +43,17 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let program = Box::new([0xb7_u64, 0x95]);
             let license = c"GPL";
             let load = [SOCKET_FILTER | 2 << 32, program.as_ptr() as u64, license.as_ptr() as u64, 0, 0, 0];
-            tried(
-                producing(move || {
-                    let _kept = &program;
-                    // SAFETY: the attributes contain the addresses of the program and of a constant text. The program is kept.
-                    Ok(owned(unsafe { invoke!(bpf, PROGRAM_LOAD, &load, 48) }?))
-                })
-                .at_most(PROGRAMS),
-            )
+            let loaded = producing(move || {
+                let _kept = &program;
+                // SAFETY: the attributes contain the addresses of the program and of a constant text. The program is kept.
+                Ok(owned(unsafe { invoke!(bpf, PROGRAM_LOAD, &load, 48) }?))
+            });
+            let mut loaded = tried(loaded.at_most(PROGRAMS))?;
+            // Before Linux 5.11, programs count as locked memory.
+            let reason = "too little memory may be locked for so many programs";
+            let whole = loaded.perform(PROGRAMS);
+            whole.map_err(|failure| failure.skip_on(&[libc::EPERM], reason, "ulimit -l unlimited, or Linux 5.11"))?;
+            Ok(loaded)
         }),
     CALL.named("call.perf_event_open", "open a performance counter of this process's time, while another one is open")
         .version(2)

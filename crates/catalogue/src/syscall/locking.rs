@@ -101,10 +101,11 @@ fn without_keys(failure: Failure) -> Failure {
     failure.skip_on(&[libc::ENOSPC, libc::EINVAL], "this processor has no protection keys", "")
 }
 
-/// The number of pages that this process may lock at the same time, less a reserve. Root may lock more than the limit says.
+/// The number of pages that this process may lock at the same time, less a reserve. Root may lock more than the limit says, but not
+/// in a container.
 fn at_once() -> u64 {
     const OTHERS: u64 = 4;
-    let limit = getrlimit(Resource::Memlock).current.filter(|_| !rustix::process::geteuid().is_root());
+    let limit = getrlimit(Resource::Memlock).current;
     (limit.unwrap_or(u64::MAX) / PAGE as u64).saturating_sub(OTHERS).clamp(1, LOCKED)
 }
 

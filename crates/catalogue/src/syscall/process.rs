@@ -174,7 +174,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     ),
     MANY_IN_CHILD
         .id("call.acct")
-        .summary("start and stop process accounting in a namespace, many times in the namespace's first process")
+        .opt_in()
+        .summary("start and stop process accounting, many times in a namespace's first process; the kernel logs each")
         .calls(&["acct", "acct"])
         .explained_by(&[term(2.0, "syscall.getppid")])
         .version(2)

@@ -25,7 +25,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[TERMINAL
     .named(
         "terminal.update",
         "a program changes a few words of the screen and brings the terminal up to date by one write, which a \
-            partner drains",
+            partner drains and reports through a pipe",
     )
     .per("update")
     .calls(&["write"])

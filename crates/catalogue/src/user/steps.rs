@@ -61,6 +61,7 @@ pub fn make_cold(files: &[PathBuf]) -> Result<(), String> {
     for path in files {
         let why = |why: String| format!("--cold {}: {why}", path.display());
         let file = record::open_input(path).map_err(|error| why(error.to_string()))?;
+        residence::can_be_cold(&file).map_err(|error| why(error.sentence()))?;
         match residence::evict(&file).map_err(|error| why(error.to_string()))?.resident {
             0 => {}
             left => return Err(why(format!("{left} of its pages stay in memory; another process maps or locks them"))),

@@ -17,7 +17,7 @@ fn every_call_does_its_work() {
     for operation in howslow_catalogue::all().filter(|operation| matches!(operation.family(), "call" | "pair" | "mode"))
     {
         if operation.opt_in {
-            // It also writes out data of other processes, or hangs with them.
+            // It also writes out data of other processes, hangs with them, or fills the kernel's log.
             skipped.push(format!("{}: only who names it runs it", operation.id));
             continue;
         }

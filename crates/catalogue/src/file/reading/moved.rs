@@ -86,7 +86,7 @@ impl Copier {
             Failure::from(error).skip_on(&[libc::ENOSPC, libc::EDQUOT], reason, remedy).skip_on(
                 &[libc::EXDEV],
                 other_system,
-                "TMPDIR on the file's",
+                "set TMPDIR to a folder on the file's file system",
             )
         });
         some(moved?, at)

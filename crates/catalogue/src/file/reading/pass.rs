@@ -92,10 +92,7 @@ impl FileState {
                 // A count that does not see existing pages cannot prove that there are none.
                 source.read_through()?;
                 match residence::resident(&source.file)?.resident {
-                    0 => Err(Failure::skip(
-                        "the kernel reports none of a file's pages in memory, although they have just been read",
-                        "set TMPDIR to a folder on a local disk",
-                    )),
+                    0 => Err(residence::unseen()),
                     _ => Ok(FileState::Cold(setting.doubts())),
                 }
             }
@@ -129,9 +126,10 @@ fn fill(source: &SourceFile) -> Result<(), Failure> {
         source.read_through()?;
         cached = residence::resident(&source.file)?;
     }
-    match cached.resident == cached.pages {
-        true => Ok(()),
-        false => Err(Failure::skip(
+    match cached.resident {
+        resident if resident == cached.pages => Ok(()),
+        0 => Err(residence::unseen()),
+        _ => Err(Failure::skip(
             format!("only {} of the file's {} pages stay in memory", cached.resident, cached.pages),
             "free memory, or raise the container's limit",
         )),

@@ -104,6 +104,13 @@ struct ReadBuffer {
 
 impl ReadRing {
     fn new(ring: IoUring, file: OwnedFd, depth: u32, (plan, take): (VisitPlan, Take)) -> Result<ReadRing, Failure> {
+        if u64::from(depth) * plan.record > system::machine::available_memory() / 8 {
+            let needed = record::Bytes(u64::from(depth) * plan.record);
+            return Err(Failure::skip(
+                format!("the buffers of so many requests take {needed}"),
+                "a smaller depth or record",
+            ));
+        }
         let places = (0..depth).map(|_| ReadBuffer { block: Block::new(plan.record as usize), offset: 0 }).collect();
         Ok(ReadRing { ring, file, places, plan, take, registered: false, polls: false })
     }

@@ -88,6 +88,12 @@ impl WrittenFile {
         if flags.contains(OFlags::DIRECT) && !residence::is_on_a_device(&self.file)? {
             return Err(in_memory("no write goes past memory"));
         }
+        if flags.contains(OFlags::DIRECT) && has_checksums_of_btrfs(&self.file) {
+            return Err(Failure::skip(
+                "Btrfs takes direct writes of files with checksums through the page cache (Linux 6.15)",
+                "set TMPDIR to a folder with chattr +C, or on another file system",
+            ));
+        }
         let dsync = if matches!(self.policy, Policy::EachCall) { OFlags::DSYNC } else { OFlags::empty() };
         let all = OFlags::WRONLY | OFlags::CLOEXEC | flags | dsync;
         rustix::fs::open(&self.path, all, Mode::empty()).map_err(|error| match error {
@@ -196,6 +202,13 @@ fn range(file: &OwnedFd) -> Result<(), Errno> {
         0 => Ok(()),
         _ => Err(last_errno()),
     }
+}
+
+/// Nothing of such a write stays in the page cache, so it cannot be seen there.
+fn has_checksums_of_btrfs(file: &OwnedFd) -> bool {
+    const BTRFS: u32 = 0x9123_683e;
+    let is_btrfs = rustix::fs::fstatfs(file).is_ok_and(|system| system.f_type as u32 == BTRFS);
+    is_btrfs && !rustix::fs::ioctl_getflags(file).is_ok_and(|flags| flags.contains(rustix::fs::IFlags::NOCOW))
 }
 
 fn in_memory(what: &str) -> Failure {

@@ -25,7 +25,7 @@ const RANDOM: Axis = size(numbers![32, 4 << 10]);
 const HELD: u64 = 16;
 const STATUS: &CStr = c"/proc/self/status";
 const ONE: FixedPoint = &[("size", Number(1))];
-/// What a round trip between two tasks of one CPU consists of, but for the two wake-ups.
+/// What a round trip between two tasks of one CPU consists of. Each switch holds a wake-up.
 const TURN: &[TermOf] =
     &[term(1.0, "loop.empty"), term(2.0, "called.pipe").at(ONE), term(2.0, "switch.process").at(&[("set", Number(0))])];
 
@@ -45,7 +45,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             }))
         }),
     CALLED
-        .named("called.wakes", "wake a task of this CPU and be woken by it: two wake-ups, without calls and switches")
+        .named("called.wakes", "a turn of two tasks of this CPU through functions, without its calls and switches, which hold both wake-ups")
         .per("pair")
         .axes(&[partner("distance", words!["same"])])
         .terms(TURN)

@@ -212,6 +212,9 @@ fn syncing_less_saves_what_was_predicted(data: &TempDir) {
     };
     let [(each, finding), (tenth, _)] = [0, 1].map(least_waited);
     let [waited, waits_still] = [each, tenth].map(|bill| device(bill).1);
+    if waited < each.seen.elapsed_ns * 0.05 {
+        return testing::left_out!("syncing waits {waited} ns in the turn that waited least: too little for a finding");
+    }
     let (_, [least, most]) = finding.as_ref().expect("a finding");
     assert!(
         *least > 0.05 * most,

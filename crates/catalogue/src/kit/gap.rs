@@ -1,0 +1,75 @@
+//! A gap between guards: where the kernel maps memory next. Without it, a mapping may be placed beside memory of the process's own with
+//! the same attributes; the kernel then grows that one and splits it again, which costs more than a mapping of its own.
+
+use operation::Failure;
+use rustix::param::page_size;
+
+use super::huge::HUGE;
+use super::mapping::Mapping;
+
+/// Guards around the highest gap that mappings of a length fit. Dropping it unmaps the guards.
+pub(crate) struct Gap {
+    guards: Vec<Mapping>,
+}
+
+impl Gap {
+    /// For mappings of this length. Skips if the kernel places them elsewhere all the same.
+    pub(crate) fn of(length: usize) -> Result<Gap, Failure> {
+        /// More holes between libraries than a process has.
+        const HOLES: usize = 256;
+        let page = page_size();
+        // The kernel looks for this much more, so that a huge page can begin at a multiple of its size.
+        let room = length + if length >= HUGE { HUGE } else { 0 };
+        let whole = Mapping::guard(None, page + room + page)?;
+        let first = whole.address();
+        let [begin, end] = [page, page + room].map(|bytes| first.wrapping_byte_add(bytes));
+        drop(whole);
+        let mut gap = Gap { guards: vec![Mapping::guard(Some(first), page)?, Mapping::guard(Some(end), page)?] };
+        for _ in 0..HOLES {
+            let tried = gap.map(length)?;
+            let hole = tried.address();
+            drop(tried);
+            if (begin..end).contains(&hole) {
+                return Ok(gap);
+            }
+            gap.guards.push(Mapping::guard(Some(hole), length)?);
+        }
+        Err(Failure::skip("the kernel maps memory beside that of this process, with which it is merged", ""))
+    }
+
+    /// Maps memory of that length, in the gap as long as no other memory is given back.
+    #[inline(always)]
+    pub(crate) fn map(&self, length: usize) -> Result<Mapping, Failure> {
+        Mapping::anonymous(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lines of the mappings that begin or end here.
+    fn neighbours(of: &Mapping) -> Vec<String> {
+        let ends = [of.address() as usize, of.address() as usize + of.length].map(|at| format!("{at:x}"));
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("maps");
+        let touches = |line: &&str| {
+            line.split_whitespace().next().is_some_and(|range| ends.iter().any(|end| range.contains(end.as_str())))
+        };
+        maps.lines().filter(touches).map(String::from).collect()
+    }
+
+    #[test]
+    fn mappings_in_a_gap_are_their_own() {
+        // As in each round: memory of its own with the same attributes, below which the next mapping may lie.
+        let beside = Mapping::anonymous(3 << 20).expect("memory");
+        beside.write(0);
+        for length in [page_size(), 1 << 20, 4 << 20] {
+            let gap = Gap::of(length).expect("a gap");
+            let mapping = Mapping::anonymous(length).expect("memory");
+            let lines = neighbours(&mapping);
+            let own = format!("{:x}-{:x} rw-p", mapping.address() as usize, mapping.address() as usize + length);
+            assert!(lines.iter().any(|line| line.starts_with(&own)), "{own}: {lines:?}");
+            drop(gap);
+        }
+    }
+}
