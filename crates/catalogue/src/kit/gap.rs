@@ -60,16 +60,20 @@ mod tests {
 
     #[test]
     fn mappings_in_a_gap_are_their_own() {
-        // As in each round: memory of its own with the same attributes, below which the next mapping may lie.
-        let beside = Mapping::anonymous(3 << 20).expect("memory");
-        beside.write(0);
-        for length in [page_size(), 1 << 20, 4 << 20] {
-            let gap = Gap::of(length).expect("a gap");
-            let mapping = Mapping::anonymous(length).expect("memory");
-            let lines = neighbours(&mapping);
-            let own = format!("{:x}-{:x} rw-p", mapping.address() as usize, mapping.address() as usize + length);
-            assert!(lines.iter().any(|line| line.starts_with(&own)), "{own}: {lines:?}");
-            drop(gap);
-        }
+        // In a process of one thread: others map memory too.
+        let merged = system::guard::apart(std::time::Duration::from_secs(60), || {
+            // As in each round: memory with the same attributes, below which the next mapping may lie.
+            let beside = Mapping::anonymous(3 << 20).expect("memory");
+            beside.write(0);
+            let merged = [page_size(), 1 << 20, 4 << 20].map(|length| {
+                let gap = Gap::of(length).expect("a gap");
+                let mapping = gap.map(length).expect("memory");
+                let start = mapping.address() as usize;
+                let (lines, own) = (neighbours(&mapping), format!("{start:x}-{:x} rw-p", start + length));
+                (!lines.iter().any(|line| line.starts_with(&own))).then(|| format!("{own}: {lines:?}"))
+            });
+            merged.into_iter().flatten().collect::<Vec<String>>()
+        });
+        assert_eq!(merged.expect("a child"), Vec::<String>::new());
     }
 }

@@ -146,7 +146,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 Ok(ending)
             });
             tried(release.at_most(1)).map_err(|failure| {
-                let reason = "this kernel does not free the memory of a process of one thread at its exit";
+                let reason = "this kernel does not take a process of one thread at its exit for one that is ending";
                 failure.skip_on(&[libc::EINVAL], reason, "Linux 6.1")
             })
         }),

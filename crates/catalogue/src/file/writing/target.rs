@@ -133,10 +133,11 @@ impl WrittenFile {
     }
 
     /// Skips if writes that were to go past memory have left pages there: some file systems accept O_DIRECT and write through the page
-    /// cache nevertheless.
+    /// cache nevertheless. Where the kernel shows no page of the file, nothing is known.
     pub fn is_past_memory(&self) -> Result<(), Failure> {
         match residence::resident(&self.file)?.resident {
-            0 => Ok(()),
+            0 if residence::is_seen(&self.file)? => Ok(()),
+            0 => Err(residence::unseen()),
             _ => Err(residence::through_the_page_cache("writes")),
         }
     }
@@ -204,7 +205,8 @@ fn range(file: &OwnedFd) -> Result<(), Errno> {
     }
 }
 
-/// Nothing of such a write stays in the page cache, so it cannot be seen there.
+/// Nothing of such a write stays in the page cache, so it cannot be seen there. Which earlier kernels took this over, their numbers do
+/// not tell.
 fn has_checksums_of_btrfs(file: &OwnedFd) -> bool {
     const BTRFS: u32 = 0x9123_683e;
     let is_btrfs = rustix::fs::fstatfs(file).is_ok_and(|system| system.f_type as u32 == BTRFS);

@@ -45,7 +45,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             }))
         }),
     CALLED
-        .named("called.wakes", "a turn of two tasks of this CPU through functions, without its calls and switches, which hold both wake-ups")
+        .named("called.wakes", "a turn of two tasks of one CPU through functions, without its calls and switches, which hold both wake-ups")
         .per("pair")
         .axes(&[partner("distance", words!["same"])])
         .terms(TURN)

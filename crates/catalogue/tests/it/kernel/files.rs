@@ -128,8 +128,8 @@ fn calls_that_wait_for_a_device_are_skipped_in_memory() {
 }
 
 #[test]
-fn what_writes_out_the_work_of_strangers_is_requested_by_name() {
-    for id in ["call.sync", "call.syncfs", "call.quotactl", "call.quotactl_fd"] {
+fn what_writes_out_the_work_of_strangers_or_fills_the_log_is_requested_by_name() {
+    for id in ["call.sync", "call.syncfs", "call.quotactl", "call.quotactl_fd", "call.acct"] {
         assert!(howslow_catalogue::find(id).expect(id).opt_in, "{id}");
     }
 }
