@@ -11,7 +11,7 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let Ok(other) = WrittenBill::read(other) else { return };
     let repetitions = [one.repetitions(), other.repetitions()];
     let figures = changed_figures(&repetitions[0], &repetitions[1], &WorkUnit::Whole, false);
-    let lines = [one.lines(1.0, true), other.lines(1.0, true)];
+    let lines = [one.lines(1.0, &other), other.lines(1.0, &one)];
     let rows = changes([&lines[0], &lines[1]]);
     let bills = [one.name(), other.name()];
     bills.iter().for_each(|name| howslow_fuzz::is_plain(name));
