@@ -21,7 +21,6 @@ use std::sync::atomic::Ordering;
 
 use analysis::noise::Recording;
 use operation::Clock;
-use rustix::process::{Resource, getrlimit, setrlimit};
 
 pub use options::{NoiseError, Options, Order, Tracing};
 
@@ -29,9 +28,7 @@ pub use options::{NoiseError, Options, Order, Tracing};
 pub fn record(cpus: &[u32], options: &Options) -> Result<Vec<Recording>, NoiseError> {
     let clock = Clock::calibrate();
     // Tracepoints take some twenty open files for each CPU. If the limit cannot be raised, some CPUs have none.
-    let mut limit = getrlimit(Resource::Nofile);
-    limit.current = limit.maximum;
-    let _ = setrlimit(Resource::Nofile, limit);
+    system::machine::raise_open_files();
     match options.order {
         Order::OneByOne => {
             let go_on = |_: &&u32| !options.stop.load(Ordering::Relaxed);

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, setrlimit};
 
 /// What was changed.
 #[derive(Clone, Debug)]
@@ -15,9 +15,7 @@ impl Inherited {
     /// Allows as many open files as may be, since a program at events needs one for each CPU, and `top` one for each thread; and has the
     /// kernel keep the ends of children, which it forgets where `SIGCHLD` is ignored.
     pub(crate) fn change() -> Inherited {
-        let before = getrlimit(Resource::Nofile);
-        // If it cannot be raised, what needs more is left out.
-        let _ = setrlimit(Resource::Nofile, Rlimit { current: before.maximum, ..before });
+        let open_files = system::machine::raise_open_files();
         // SAFETY: the kernel's structure for an action consists of numbers, for which zero is a value.
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
         // SAFETY: the place lives through the call and has the type that sigaction(2) writes; nothing is changed.
@@ -27,7 +25,7 @@ impl Inherited {
             // SAFETY: the default action of this signal runs no code of this program.
             unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
         }
-        Inherited { open_files: before, ignores_ends }
+        Inherited { open_files, ignores_ends }
     }
 
     /// Gives it back to the calling process. Allocates nothing, so it may be called between fork and exec. Fails if a limit cannot be set.

@@ -85,12 +85,10 @@ impl Observer {
     }
 
     /// Names the processes to watch, where they are watched by their ids.
-    fn want(&self, counter: &Counter) -> io::Result<()> {
+    fn want(&self, counter: &Counter, members: &[u32]) -> io::Result<()> {
         match (&self.target, &self.cgroup) {
             (Target::Process(process), _) => counter.want(*process),
-            (_, Some(cgroup)) if cgroup.id.is_none() => {
-                cgroup.processes().into_iter().try_for_each(|process| counter.want(process))
-            }
+            (_, Some(cgroup)) if cgroup.id.is_none() => members.iter().try_for_each(|process| counter.want(*process)),
             _ => Ok(()),
         }
     }
@@ -160,13 +158,12 @@ impl Observer {
                 if gone { State::Ended(None) } else { State::Running }
             }
         };
+        let members = self.cgroup.as_ref().map_or_else(Vec::new, Cgroup::processes);
         if let Some(counter) = &self.counter {
-            self.want(counter)?;
+            self.want(counter, &members)?;
         }
-        if let Some(cgroup) = &self.cgroup {
-            let moved = self.members.moved(cgroup.processes());
-            self.note_usage_of(moved);
-        }
+        let moved = self.members.moved(members);
+        self.note_usage_of(moved);
         Ok(state)
     }
 

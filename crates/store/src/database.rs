@@ -9,8 +9,18 @@ use crate::machines::machines;
 use crate::rows::{CostTable, Filter, Row, Series};
 use crate::schema::{self, Version};
 
+/// What a database is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To read. One that does not exist is not made, nor are its tables.
+    Read,
+    Write,
+}
+
 /// How ready a store is.
 pub(crate) enum Opened {
+    /// It has no tables, was opened to be read, and stays so: it may be somebody else's.
+    Empty,
     /// Its tables are those that this program knows.
     Ready,
     /// They were made by a newer howslow.
@@ -18,17 +28,18 @@ pub(crate) enum Opened {
 }
 
 /// Brings a store to the present version. A newer one is left as it is.
-pub(crate) fn prepare(backend: &mut dyn Backend) -> Result<Opened, DatabaseError> {
+pub(crate) fn prepare(backend: &mut dyn Backend, purpose: Purpose) -> Result<Opened, DatabaseError> {
     match schema::version(backend)? {
         Version::This => return Ok(Opened::Ready),
         Version::Newer(found) => return Ok(Opened::Newer(found)),
-        Version::Older => {}
+        Version::None if purpose == Purpose::Read => return Ok(Opened::Empty),
+        Version::None | Version::Older => {}
     }
     transaction(backend, |backend| {
         backend.hold_alone()?;
         // Another process may have been faster.
         match schema::version(backend)? {
-            Version::Older => {
+            Version::None | Version::Older => {
                 backend.make_room()?;
                 schema::migrate(backend).map(|()| Opened::Ready)
             }

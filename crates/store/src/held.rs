@@ -8,22 +8,13 @@ use record::Run;
 
 use crate::address::Address;
 use crate::backend::{Backend, DatabaseError};
-use crate::database::{self, Keys, Opened};
+use crate::database::{self, Keys, Opened, Purpose};
 use crate::error::StoreError;
 use crate::head::Head;
 pub(crate) use crate::import::Imported;
 use crate::import::{self, ImportOutcome, Ready};
 use crate::postgres_url::PostgresUrl;
 use crate::rows::{CostTable, Filter, Row, Series};
-use crate::schema;
-
-/// What a database is opened for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// To read. One that does not exist is not made, nor are its tables.
-    Read,
-    Write,
-}
 
 /// An open database whose tables are those that this program knows.
 pub(crate) struct Held {
@@ -48,11 +39,8 @@ impl Held {
             _ => return Ok(None),
         };
         let mut backend = backend.map_err(failed)?;
-        // A database without tables has no runs, and may be somebody else's.
-        if purpose == Purpose::Read && schema::steps_done(backend.as_mut()).map_err(failed)? == 0 {
-            return Ok(None);
-        }
-        match database::prepare(backend.as_mut()).map_err(failed)? {
+        match database::prepare(backend.as_mut(), purpose).map_err(failed)? {
+            Opened::Empty => Ok(None),
             Opened::Ready => Ok(Some(Held { backend, address: address.clone(), place })),
             Opened::Newer(found) => Err(StoreError::Newer { address: place, found }),
         }

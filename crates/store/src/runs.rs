@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use record::Run;
 
 use crate::address::Address;
+use crate::database::Purpose;
 use crate::entry::digest;
 use crate::error::StoreError;
 use crate::files::{self, Files};
 use crate::folder::{check_owner, data_folder};
 use crate::head::Head;
-use crate::held::{Held, Purpose};
+use crate::held::Held;
 use crate::id::check_id;
 use crate::label::PREFIX;
 use crate::names::{book, is_file, open_file};

@@ -11,7 +11,9 @@ const DONE: &str = "refinery_schema_history";
 /// The version of the tables in a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Version {
-    /// The store has no tables yet, or those of an older version.
+    /// The store has no tables yet.
+    None,
+    /// Those of an older version.
     Older,
     /// Those that this program knows.
     This,
@@ -25,6 +27,7 @@ pub(crate) fn version(backend: &mut dyn Backend) -> Result<Version, DatabaseErro
     Ok(match steps_done(backend)? {
         newer if newer > known => Version::Newer(newer),
         same if same == known => Version::This,
+        0 => Version::None,
         _ => Version::Older,
     })
 }
@@ -45,7 +48,7 @@ pub(crate) fn migrate(backend: &mut dyn Backend) -> Result<(), DatabaseError> {
 }
 
 /// The number of steps that are done: 0 if there are no tables yet.
-pub(crate) fn steps_done(backend: &mut dyn Backend) -> Result<i64, DatabaseError> {
+fn steps_done(backend: &mut dyn Backend) -> Result<i64, DatabaseError> {
     if number(backend.query(backend.dialect().count_tables, &[SqlValue::Text(DONE.into())])?) == 0 {
         return Ok(0);
     }

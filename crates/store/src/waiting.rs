@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 use record::units::counted;
 
 use crate::address::Address;
+use crate::database::Purpose;
 use crate::error::StoreError;
 use crate::files::Files;
 use crate::folder::check_owner;
-use crate::held::{Held, Imported, Purpose};
+use crate::held::{Held, Imported};
 use crate::runs::{Store, Taken};
 
 /// Where files go whose runs are in the database of the data folder.

@@ -32,6 +32,7 @@ mod topology;
 mod virtualization;
 
 use record::Machine;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 pub use cgroup::Hierarchy;
 use host::Host;
@@ -62,6 +63,13 @@ pub fn available_memory() -> u64 {
 pub fn pinnable_cpus() -> Vec<u32> {
     let held = |cpu: &u32| (*cpu as usize) < rustix::thread::CpuSet::MAX_CPU;
     cpu::allowed().unwrap_or_else(|| describe().cpu.usable.into_iter().filter(held).collect())
+}
+
+/// Allows this process as many open files as it may allow itself. Returns the limit that it had, which stays if it cannot be raised.
+pub fn raise_open_files() -> Rlimit {
+    let before = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: before.maximum, ..before });
+    before
 }
 
 /// How this kernel accounts processor time.

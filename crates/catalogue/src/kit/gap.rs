@@ -10,6 +10,7 @@ use super::mapping::Mapping;
 /// Guards around the highest gap that mappings of a length fit. Dropping it unmaps the guards.
 pub(crate) struct Gap {
     guards: Vec<Mapping>,
+    length: usize,
 }
 
 impl Gap {
@@ -24,9 +25,10 @@ impl Gap {
         let first = whole.address();
         let [begin, end] = [page, page + room].map(|bytes| first.wrapping_byte_add(bytes));
         drop(whole);
-        let mut gap = Gap { guards: vec![Mapping::guard(Some(first), page)?, Mapping::guard(Some(end), page)?] };
+        let guards = vec![Mapping::guard(Some(first), page)?, Mapping::guard(Some(end), page)?];
+        let mut gap = Gap { guards, length };
         for _ in 0..HOLES {
-            let tried = gap.map(length)?;
+            let tried = gap.map()?;
             let hole = tried.address();
             drop(tried);
             if (begin..end).contains(&hole) {
@@ -39,8 +41,8 @@ impl Gap {
 
     /// Maps memory of that length, in the gap as long as no other memory is given back.
     #[inline(always)]
-    pub(crate) fn map(&self, length: usize) -> Result<Mapping, Failure> {
-        Mapping::anonymous(length)
+    pub(crate) fn map(&self) -> Result<Mapping, Failure> {
+        Mapping::anonymous(self.length)
     }
 }
 
@@ -67,7 +69,7 @@ mod tests {
             beside.write(0);
             let merged = [page_size(), 1 << 20, 4 << 20].map(|length| {
                 let gap = Gap::of(length).expect("a gap");
-                let mapping = gap.map(length).expect("memory");
+                let mapping = gap.map().expect("memory");
                 let start = mapping.address() as usize;
                 let (lines, own) = (neighbours(&mapping), format!("{start:x}-{:x} rw-p", start + length));
                 (!lines.iter().any(|line| line.starts_with(&own))).then(|| format!("{own}: {lines:?}"))

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use operation::{Failure, Loop, repeat};
-use rustix::process::{Resource, getrlimit, setrlimit};
+use rustix::process::{Resource, getrlimit};
 
 use super::check::{answered, exactly};
 use super::invoke::owned;
@@ -136,11 +136,9 @@ pub(crate) fn turning<V: Copy + 'static>(
 /// descriptors to the hard limit of this process.
 pub(crate) fn at_once() -> u64 {
     const OTHERS: u64 = 64;
-    let mut limit = getrlimit(Resource::Nofile);
-    if limit.current.is_some_and(|current| current < 2 * STOCK + OTHERS) {
-        limit.current = limit.maximum;
+    if getrlimit(Resource::Nofile).current.is_some_and(|current| current < 2 * STOCK + OTHERS) {
         // If it cannot be raised, the batches are shorter.
-        let _ = setrlimit(Resource::Nofile, limit);
+        system::machine::raise_open_files();
     }
     let current = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     (current.saturating_sub(OTHERS) / 2).clamp(1, STOCK)

@@ -56,9 +56,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .headline()
         .explained_by(&[term(2.0, "syscall.getppid")])
         .prepare(|setting| {
-            let length = setting.size()?;
-            let gap = Gap::of(length)?;
-            Ok(repeat(move || gap.map(length)?.unmap()))
+            let gap = Gap::of(setting.size()?)?;
+            Ok(repeat(move || gap.map()?.unmap()))
         }),
     BASE.id("page.map.touch.unmap")
         .summary("map anonymous memory, write one byte of it, and unmap it again: the page is the one unmapped before")
@@ -70,10 +69,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .headline()
         .explained_by(&[term(1.0, "page.map.unmap").same(&["size"]), term(1.0, "page.fault.anonymous").at(RECYCLED)])
         .prepare(|setting| {
-            let length = setting.size()?;
-            let gap = Gap::of(length)?;
+            let gap = Gap::of(setting.size()?)?;
             Ok(repeat(move || {
-                let mapping = gap.map(length)?;
+                let mapping = gap.map()?;
                 mapping.write(0);
                 mapping.unmap()
             }))

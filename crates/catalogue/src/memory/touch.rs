@@ -73,7 +73,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 )),
                 gap => gap,
             }?;
-            Ok(repeat(move || gap.map(UNTOUCHED)?.unmap()))
+            Ok(repeat(move || gap.map()?.unmap()))
         }),
 ];
 

@@ -71,8 +71,7 @@ fn inherit(b: &mut Builder) {
 }
 
 /// A new task may run: `sched_wakeup_new(task)`, in the task that created it. Those that the kernel creates for a process, such as the one
-/// that submits the requests of an io_uring, are announced here only. Others that cannot be
-/// followed were noted before.
+/// that submits the requests of an io_uring, are announced here only. Others that cannot be followed were noted before.
 pub(crate) fn helped(maps: &Maps, whom: Whom) -> Vec<Instruction> {
     let mut b = Builder { unfollowed: layout::lost::EPOCH, ..Builder::new(maps) };
     let end = b.code.label();

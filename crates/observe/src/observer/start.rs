@@ -122,7 +122,7 @@ impl Observer {
         let (counting, programs) = Counting::new(whom, records, options)?;
         let mut counter = Counter::Bpf(Box::new(counting));
         // Before anything is attached: a task that is not wanted then is never looked at again.
-        self.want(&counter)?;
+        self.want(&counter, &self.cgroup.as_ref().map_or_else(Vec::new, Cgroup::processes))?;
         if let Counter::Bpf(counting) = &mut counter {
             counting.attach(programs)?;
         }

@@ -90,10 +90,9 @@ impl FileState {
             )),
             "cold" => {
                 // A count that does not see existing pages cannot prove that there are none.
-                source.read_through()?;
-                match residence::resident(&source.file)?.resident {
-                    0 => Err(residence::unseen()),
-                    _ => Ok(FileState::Cold(setting.doubts())),
+                match residence::is_seen(&source.file)? {
+                    true => Ok(FileState::Cold(setting.doubts())),
+                    false => Err(residence::unseen()),
                 }
             }
             "warm" => Ok(FileState::Warm),
