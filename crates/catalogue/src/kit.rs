@@ -53,7 +53,7 @@ pub(crate) use loops::{
     FILES, STOCK, at_once, back_and_forth, consuming, emptied, for_each, handles, numbered, opening, producing,
     refilled, refusing, steadily, steadily_with, steady, steady_with, tried, turning,
 };
-pub(crate) use mapping::{Mapping, base_pages_only};
+pub(crate) use mapping::{Mapping, base_pages_only, huge_pages};
 pub(crate) use mask::Mask;
 pub(crate) use places::Places;
 pub(crate) use process::{NOT_STARTED, execute, fork, spawn, stopped, traced_by_parent, wait_for};

@@ -16,4 +16,4 @@ pub use device::Device;
 pub use group::Group;
 pub use ledger::{Ledger, folders as ledger_folders};
 pub use sweep::Remains;
-pub(crate) use text::{field, read};
+pub(crate) use text::{field, read, refaults};

@@ -209,17 +209,20 @@ impl Setting {
     /// A task on `cpu` that gives way to every other and never lets the CPU halt.
     fn sleepless(&self, cpu: u32) -> Result<Partner, Failure> {
         let partner = self.partner(cpu, || {
-            // SAFETY: all bits zero is a valid sched_param.
-            let nothing: libc::sched_param = unsafe { std::mem::zeroed() };
-            // SAFETY: concerns this process alone; the pointer is to a sched_param.
-            if unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &nothing) } != 0 {
-                return Err(Failure::last_os_error());
-            }
             loop {
                 // No pause instruction, because a hypervisor takes the CPU away from a task that pauses for long.
                 std::hint::black_box(());
             }
         })?;
+        // Requested of the kernel, as musl's functions do nothing; of it, `struct sched_param` is the priority.
+        let priority: libc::c_int = 0;
+        // SAFETY: the priority is valid to read, and the call concerns the partner alone.
+        if unsafe {
+            libc::syscall(libc::SYS_sched_setscheduler, partner.pid(), libc::SCHED_IDLE, &raw const priority)
+        } != 0
+        {
+            return Err(Failure::last_os_error());
+        }
         // It does no part of the work, so its processor time belongs to no cost.
         self.partners.borrow_mut().retain(|&pid| pid != partner.pid());
         Ok(partner)

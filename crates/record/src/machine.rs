@@ -55,9 +55,9 @@ pub struct CpuModel {
     pub threads_per_core: Option<u32>,
     /// Sockets.
     pub sockets: Option<u32>,
-    /// Caches seen from CPU 0, smallest level first.
+    /// Caches of the strongest usable CPU, smallest level first.
     pub caches: Vec<Cache>,
-    /// Frequencies of CPU 0 as the kernel reports them.
+    /// Frequencies of the strongest usable CPU as the kernel reports them.
     pub frequency: Frequency,
     /// Instruction set extensions that change costs: `avx2`, `erms`, `fsrm`.
     pub features: Vec<String>,

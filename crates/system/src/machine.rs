@@ -79,7 +79,7 @@ pub fn accounting() -> record::Accounting {
 
 /// The sizes in bytes of one CPU's data caches by level, as far as the kernel or the processor reports them.
 pub fn data_caches(cpu: u32) -> std::collections::BTreeMap<u32, u64> {
-    let caches = cache::describe_for(&Host::here(), cpu);
+    let caches = cache::describe(&Host::here(), cpu);
     caches.into_iter().filter(|cache| cache.kind != "instruction").map(|cache| (cache.level, cache.size.0)).collect()
 }
 

@@ -4,7 +4,6 @@
 use operation::Failure;
 use rustix::param::page_size;
 
-use super::huge::HUGE;
 use super::mapping::Mapping;
 
 /// Guards around the highest gap that mappings of a length fit. Dropping it unmaps the guards.
@@ -19,8 +18,11 @@ impl Gap {
         /// More holes between libraries than a process has.
         const HOLES: usize = 256;
         let page = page_size();
-        // The kernel looks for this much more, so that a huge page can begin at a multiple of its size.
-        let room = length + if length >= HUGE { HUGE } else { 0 };
+        let length = length.next_multiple_of(page);
+        // What one table of pages maps, a page full of entries of 8 bytes. The kernel looks for this much more, so that a huge page can
+        // begin at a multiple of its size.
+        let huge = page / 8 * page;
+        let room = length + if length >= huge { huge } else { 0 };
         let whole = Mapping::guard(None, page + room + page)?;
         let first = whole.address();
         let [begin, end] = [page, page + room].map(|bytes| first.wrapping_byte_add(bytes));
@@ -52,7 +54,7 @@ mod tests {
 
     /// The lines of the mappings that begin or end here.
     fn neighbours(of: &Mapping) -> Vec<String> {
-        let ends = [of.address() as usize, of.address() as usize + of.length].map(|at| format!("{at:x}"));
+        let ends = [of.address() as usize, of.address() as usize + of.length.next_multiple_of(page_size())].map(|at| format!("{at:x}"));
         let maps = std::fs::read_to_string("/proc/self/maps").expect("maps");
         let touches = |line: &&str| {
             line.split_whitespace().next().is_some_and(|range| ends.iter().any(|end| range.contains(end.as_str())))
@@ -67,11 +69,11 @@ mod tests {
             // As in each round: memory with the same attributes, below which the next mapping may lie.
             let beside = Mapping::anonymous(3 << 20).expect("memory");
             beside.write(0);
-            let merged = [page_size(), 1 << 20, 4 << 20].map(|length| {
+            let merged = [4096, 1 << 20, 4 << 20].map(|length: usize| {
                 let gap = Gap::of(length).expect("a gap");
                 let mapping = gap.map().expect("memory");
                 let start = mapping.address() as usize;
-                let (lines, own) = (neighbours(&mapping), format!("{start:x}-{:x} rw-p", start + length));
+                let (lines, own) = (neighbours(&mapping), format!("{start:x}-{:x} rw-p", start + length.next_multiple_of(page_size())));
                 (!lines.iter().any(|line| line.starts_with(&own))).then(|| format!("{own}: {lines:?}"))
             });
             merged.into_iter().flatten().collect::<Vec<String>>()

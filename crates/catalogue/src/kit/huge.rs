@@ -24,7 +24,7 @@ pub(crate) fn offered() -> bool {
 }
 
 /// True if the kernel's huge pages have the size that is used here. With base pages of 16 or 64 KiB they have 32 or 512 MiB.
-fn is_of_this_size() -> bool {
+pub(super) fn is_of_this_size() -> bool {
     let size = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
     size.ok().and_then(|size| size.trim().parse().ok()).is_none_or(|size: usize| size == HUGE)
 }

@@ -7,7 +7,7 @@ use operation::Failure;
 use rustix::fd::AsFd;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
 
-use super::huge::HUGE;
+use super::huge::{HUGE, is_of_this_size, withheld};
 
 /// Mapped memory; dropping it unmaps it.
 pub(crate) struct Mapping {
@@ -131,4 +131,12 @@ pub(crate) fn base_pages_only(mapping: &Mapping) -> Result<(), Failure> {
         Ok(()) | Err(Failure::Errno { errno: libc::EINVAL }) => Ok(()),
         refused => refused,
     }
+}
+
+/// Requests huge pages for a mapping. Skips if the kernel has none of [`HUGE`].
+pub(crate) fn huge_pages(mapping: &Mapping) -> Result<(), Failure> {
+    if !is_of_this_size() {
+        return Err(withheld("huge pages do not have 2 MiB here", false));
+    }
+    mapping.advise(Advice::LinuxHugepage).map_err(|_| Failure::skip("this kernel has no huge pages", ""))
 }

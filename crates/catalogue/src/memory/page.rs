@@ -11,10 +11,9 @@ use std::rc::Rc;
 
 use operation::{Axis, Failure, Loop, Operation, numbers, repeat, size, term};
 use rustix::fd::AsFd;
-use rustix::mm::Advice;
 use rustix::param::page_size;
 
-use crate::kit::{BASE, CONTROL, Gap, HUGE, Mapping, base_pages_only, handles, this_time};
+use crate::kit::{BASE, CONTROL, Gap, HUGE, Mapping, base_pages_only, huge_pages, handles, this_time};
 use faults::{FaultCounter, all_there};
 use frames::{FRAMES, FramePages, GivenPages, RECYCLED, Supply};
 use of_file::file_of;
@@ -112,10 +111,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     .per("fault")
     .at_least(&["page.fault.file"])
     .prepare(|setting| {
-        let stride = AROUND.max(2 * page_size());
+        let stride = AROUND.max(page_size());
         let pages = STRETCHES * (stride / page_size()) as u64;
         let file = file_of(setting, (pages, page_size()))?;
-        maps_around(&file, STRETCHES, stride)?;
+        // A page of that size is all that the kernel maps.
+        if page_size() < AROUND {
+            maps_around(&file, STRETCHES, stride)?;
+        }
         file_faults(file, STRETCHES, stride)
     }),
     BASE.named(
@@ -174,7 +176,7 @@ fn maps_around(file: impl AsFd, places: u64, stride: usize) -> Result<(), Failur
     read_at(stride - 1);
     if faults.taken() > places / 2 {
         return Err(Failure::skip(
-            "the kernel maps no more than a page of a file around a fault (pages of 64 KiB, or fault_around_bytes)",
+            "the kernel maps no more than a page of a file around a fault (fault_around_bytes)",
             "",
         ));
     }
@@ -246,7 +248,7 @@ fn huge_faults(frames: &str) -> Result<Loop, Failure> {
         return fresh_faults(FramePages::Huge, HUGE, HUGE_PAGES);
     }
     let mapping = Rc::new(Mapping::anonymous((HUGE_PAGES as usize + 1) * HUGE)?);
-    mapping.advise(Advice::LinuxHugepage).map_err(|_| Failure::skip("this kernel has no huge pages", ""))?;
+    huge_pages(&mapping)?;
     let first = mapping.first_huge();
     let (dropped, probed) = (Rc::clone(&mapping), Rc::clone(&mapping));
     let given = GivenPages::default();

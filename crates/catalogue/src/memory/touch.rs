@@ -6,10 +6,9 @@ use std::cell::RefCell;
 use operation::Value::Number;
 use operation::{Axis, Failure, Loop, Operation, TermOf, repeat, term, word, words};
 use rustix::io::Errno;
-use rustix::mm::Advice;
 use rustix::param::page_size;
 
-use crate::kit::{BASE, Gap, HUGE, Mapping, base_pages_only, handles, this_time};
+use crate::kit::{BASE, Gap, HUGE, Mapping, base_pages_only, huge_pages, handles, this_time};
 use crate::memory::page::faults::FaultCounter;
 use crate::memory::page::frames;
 use crate::memory::page::frames::{FRAMES, GivenPages, Supply};
@@ -116,7 +115,7 @@ impl Array {
         match pages {
             Pages::Base => base_pages_only(&mapping)?,
             Pages::Huge => {
-                mapping.advise(Advice::LinuxHugepage).map_err(|_| Failure::skip("this kernel has no huge pages", ""))?
+                huge_pages(&mapping)?
             }
             Pages::SetAside => {}
         }

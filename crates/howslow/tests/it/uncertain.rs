@@ -24,11 +24,13 @@ fn no_figure_lies_outside_its_own_samples_whatever_is_remembered() {
     fs::write(data.path().join("known.json"), absurd).expect("written");
     for number in 1..=4 {
         let run = run(&data, &["loop.empty", "syscall.getppid", "--budget", "2s"]);
-        let disturbed = |doubt: &Doubt| matches!(doubt, Doubt::FromDisturbed { .. });
-        let never = run.costs.iter().all(|cost| cost.doubts.iter().any(disturbed));
+        let of_all = |is_meant: fn(&Doubt) -> bool| run.costs.iter().all(|cost| cost.doubts.iter().any(is_meant));
+        let never = of_all(|doubt| matches!(doubt, Doubt::FromDisturbed { .. }));
+        // A check may be that narrow by luck.
+        let hardly = of_all(|doubt| matches!(doubt, Doubt::FromDisturbed { .. } | Doubt::FewQuiet { .. }));
         let known = fs::read_to_string(data.path().join("known.json")).expect("it is remembered");
         // Three runs far away from it report so, and then it is forgotten.
-        assert_eq!(never, number <= 3, "run {number}: {known}");
+        assert!(if number <= 3 { hardly } else { !never }, "run {number}: {known}");
         assert_eq!(known.contains("0.061"), number < 3, "run {number}: {known}");
     }
 }

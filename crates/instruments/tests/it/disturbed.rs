@@ -12,9 +12,9 @@ const LENGTH: Duration = Duration::from_micros(200);
 
 /// Has the calling thread come before all others. False where that is refused.
 fn come_first() -> bool {
-    let priority = libc::sched_param { sched_priority: 50 };
-    // SAFETY: the pointer is to a whole parameter; the call concerns this thread alone.
-    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &priority) == 0 }
+    let priority: libc::c_int = 50;
+    // SAFETY: the priority, all of the kernel's parameter, is valid to read; the call concerns this thread alone.
+    unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_FIFO, &raw const priority) == 0 }
 }
 
 /// Disturbs CPU 0 until it has to end. Returns false where it may not.

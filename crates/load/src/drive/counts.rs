@@ -5,7 +5,7 @@ use std::path::Path;
 use analysis::load::Pressure;
 use operation::Usage;
 
-use crate::site::{Device, Group, field, read};
+use crate::site::{Device, Group, field, read, refaults};
 use crate::users::nanoseconds;
 
 /// The counts of the whole machine.
@@ -55,11 +55,11 @@ impl Books<'_> {
     pub(super) fn read(&self) -> Counts {
         let machine = read(Path::new(MACHINE));
         let of_machine = |name: &str| field(&machine, name).unwrap_or(0.0);
-        let refaulted = || (of_machine("workingset_refault_file"), of_machine("workingset_refault_anon"));
-        let refaults = self.group.refaults().unwrap_or_else(refaulted);
+        let (files, from_swap) = self.group.refaults().or_else(|| refaults(&machine)).unwrap_or_default();
         // Where groups do not count pages from swap, they count those that were read again, which all are: 7.88 million of either on a
         // machine that had tested swapping. The machine's would be others', too.
-        let (pages_in, pages_out) = self.group.swapped().unwrap_or((refaults.1, of_machine("pswpout")));
+        let of_others = || (from_swap.unwrap_or_else(|| of_machine("pswpin")), of_machine("pswpout"));
+        let (pages_in, pages_out) = self.group.swapped().unwrap_or_else(of_others);
         let own = Usage::of_this_process();
         Counts {
             at: nanoseconds(),
@@ -67,7 +67,7 @@ impl Books<'_> {
             idle_s: idle(self.cpus),
             pages_in,
             pages_out,
-            refaults,
+            refaults: (files, from_swap.unwrap_or_default()),
             device_s: self.device.and_then(Device::busy),
             pressure: self.group.pressure(),
             killed_for_memory: self.group.killed_for_memory(),

@@ -16,7 +16,7 @@ use super::controllers::{Controllers, Place, Version};
 use super::entry::{Entry, Identity};
 use super::ledger::{Ledger, PREFIX};
 use super::ours;
-use super::text::{field, pressure, read};
+use super::text::{field, pressure, read, refaults};
 use crate::error::LoadError;
 
 /// A group, or as much of one as this machine allows. Dropping it ends its processes and removes it.
@@ -103,10 +103,9 @@ impl Group {
         field(&contents(self.faults.as_ref()?), "pgmajfault")
     }
 
-    /// Pages read back into memory that had been there shortly before: those of files, and those from swap.
-    pub fn refaults(&self) -> Option<(f64, f64)> {
-        let text = contents(self.faults.as_ref()?);
-        Some((field(&text, "workingset_refault_file")?, field(&text, "workingset_refault_anon")?))
+    /// Its [`refaults`]; `None` where only the whole machine counts them.
+    pub fn refaults(&self) -> Option<(f64, Option<f64>)> {
+        refaults(&contents(self.faults.as_ref()?))
     }
 
     /// Pages from and to swap; `None` where only the whole machine counts them.
@@ -230,7 +229,7 @@ mod tests {
         let files = [("cpuacct.usage", "2500000000\n"), ("memory.stat", stat), ("memory.oom_control", "oom_kill 2\n")];
         let (_root, group) = made(Version::One, &files);
         assert_eq!((group.cpu_s(), group.major_faults()), (Some(2.5), Some(70.0)));
-        assert_eq!((group.refaults(), group.killed_for_memory()), (Some((6.0, 5.0)), 2));
+        assert_eq!((group.refaults(), group.killed_for_memory()), (Some((6.0, Some(5.0))), 2));
         assert_eq!(group.swapped(), None);
         let folder = &group.memory.as_ref().expect("a part").folder;
         assert_eq!(read(&folder.join("memory.limit_in_bytes")), (48 << 20).to_string());

@@ -12,6 +12,8 @@ use super::sys::{Attachment, Program, Ran, Runs, run_here};
 use super::{events, pages, returned, timed, waits};
 use crate::target::Detail;
 
+const FAULT_BEGINS: &CStr = c"page_fault_user";
+
 /// The loaded programs.
 #[derive(Debug)]
 pub(crate) struct Programs {
@@ -78,7 +80,7 @@ impl Programs {
         for event in events::faults() {
             attached.extend(events::attach(ended, event).ok()?);
         }
-        attached.push(began.attach(c"page_fault_user").ok()?);
+        attached.push(began.attach(FAULT_BEGINS).ok()?);
         Some(attached)
     }
 
@@ -140,6 +142,8 @@ fn at_return(maps: &Maps, whom: Whom) -> io::Result<Program> {
 /// The programs at the begin of a page fault and at its end, if this kernel takes them.
 fn at_faults(maps: &Maps) -> Option<[Program; 2]> {
     let began = Program::load("fault", &timed::fault_began(maps)).ok()?;
+    // Not every architecture has the tracepoint, to which the program is attached last, after the events of each CPU.
+    drop(began.attach(FAULT_BEGINS).ok()?);
     Some([began, Program::load_for("faulted", &timed::fault_ended(maps), Runs::Events).ok()?])
 }
 

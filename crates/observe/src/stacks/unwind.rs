@@ -90,6 +90,7 @@ pub(super) fn places(
     let mut places = Vec::new();
     let mut registers = sample.registers;
     let mut context = UnwindContext::new();
+    let mut knows_stack = true;
     while places.len() < DEEPEST {
         let code = registers[REGISTERS - 1];
         // A return address is that of the instruction after the call, which may be of another line.
@@ -99,7 +100,9 @@ pub(super) fn places(
         let offset = mapping.in_file(code);
         let address = file.as_ref().and_then(|file| file.address(offset)).unwrap_or(offset);
         places.push(Place { file: mapping.file.clone(), address, own: mapping.own });
-        let by_tables = file.and_then(|file| caller(sample, &registers, &file, address, &mut context));
+        let by_tables = file.and_then(|file| caller(sample, (&registers, knows_stack), &file, address, &mut context));
+        // The stack of a function's caller begins behind its saved registers on x86-64, anywhere on aarch64.
+        knows_stack = by_tables.is_some() || RETURN == REGISTERS - 1;
         // The stack grows down, so that of a caller is above; but the innermost function may have nothing there.
         let is_above = |next: &[u64; REGISTERS]| {
             let may_be_equal = places.len() == 1 && is_leaf(&registers);
@@ -111,10 +114,10 @@ pub(super) fn places(
     places
 }
 
-/// The registers of the caller by the tables of the file.
+/// The registers of the caller by the tables of the file. Whether the stack's register is known is said with the registers.
 fn caller(
     sample: &CallSample,
-    registers: &[u64; REGISTERS],
+    (registers, knows_stack): (&[u64; REGISTERS], bool),
     file: &Module,
     address: u64,
     context: &mut UnwindContext<usize>,
@@ -123,6 +126,9 @@ fn caller(
     let get = gimli::EhFrame::cie_from_offset;
     let row = table.unwind_info_for_address(&file.frames, &file.bases, context, address, get).ok()?;
     let CfaRule::RegisterAndOffset { register, offset } = *row.cfa() else { return None };
+    if usize::from(register.0) == STACK && !knows_stack {
+        return None;
+    }
     let frame = registers.get(usize::from(register.0))?.checked_add_signed(offset)?;
     let mut next = *registers;
     for (number, value) in next.iter_mut().enumerate().take(RETURN + 1) {

@@ -25,7 +25,7 @@ fn both_cpus_are_kept_awake_by_tasks_that_give_way() {
     let places = || -> Vec<(i32, Vec<u32>)> {
         let place = |partner: &Partner| {
             // SAFETY: touches no memory.
-            let policy = unsafe { libc::sched_getscheduler(partner.pid()) };
+            let policy = unsafe { libc::syscall(libc::SYS_sched_getscheduler, partner.pid()) } as i32;
             let cpus = rustix::thread::sched_getaffinity(Pid::from_raw(partner.pid())).expect("alive");
             (policy, (0..64).filter(|&cpu| cpus.is_set(cpu)).map(|cpu| cpu as u32).collect())
         };

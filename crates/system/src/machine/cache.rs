@@ -4,13 +4,8 @@ use record::{Bytes, Cache};
 
 use crate::machine::host::Host;
 
-/// The caches of CPU 0, smallest level first.
-pub fn describe(host: &Host) -> Vec<Cache> {
-    describe_for(host, 0)
-}
-
 /// The caches of this CPU, smallest level first.
-pub fn describe_for(host: &Host, cpu: u32) -> Vec<Cache> {
+pub fn describe(host: &Host, cpu: u32) -> Vec<Cache> {
     let folder = format!("sys/devices/system/cpu/cpu{cpu}/cache");
     let listed = || host.list(&folder).iter().filter_map(|name| cache(host, &format!("{folder}/{name}"))).collect();
     let reported = || host.processor.caches.clone();
@@ -93,8 +88,8 @@ mod tests {
         let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
         let recorded = Recorded::new(&files);
         let host = recorded.host();
-        assert!(describe(&host).iter().all(|cache| cache.size != Bytes(1536 << 10)));
-        let caches = describe_for(&host, 3);
+        assert!(describe(&host, 0).iter().all(|cache| cache.size != Bytes(1536 << 10)));
+        let caches = describe(&host, 3);
         let seen: Vec<(u32, &str)> = caches.iter().map(|cache| (cache.level, cache.kind.as_str())).collect();
         assert_eq!(seen, [(1, "data"), (1, "instruction"), (2, "unified")]);
         assert_eq!(caches[2].size, Bytes(1536 << 10));

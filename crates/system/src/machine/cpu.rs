@@ -7,6 +7,7 @@ use record::CpuModel;
 
 use crate::machine::host::{Host, field, numbers, sysconf};
 use crate::machine::processor::{Processor, X86_FEATURES};
+use crate::machine::topology::strongest;
 use crate::machine::{cache, frequency, microarchitecture};
 
 /// Bytes of `/proc/cpuinfo` that are read. On a large machine, some CPUs show as much as all of them, and are faster to
@@ -22,6 +23,8 @@ const ARM_FEATURES: &[&str] = &[
 pub fn describe(host: &Host) -> CpuModel {
     let cpuinfo = cpuinfo(host);
     let topology = topology(host, &cpuinfo);
+    let usable = usable(host, topology.online);
+    let strongest = strongest(host.root(), &usable);
     let midr = midr(host);
     let identity = if midr.is_some() || cpuinfo.contains("CPU implementer") {
         arm(&cpuinfo, midr)
@@ -30,12 +33,12 @@ pub fn describe(host: &Host) -> CpuModel {
     };
     CpuModel {
         online: topology.online,
-        usable: usable(host, topology.online),
+        usable,
         cores: topology.cores,
         threads_per_core: topology.threads_per_core,
         sockets: topology.sockets,
-        caches: cache::describe(host),
-        frequency: frequency::describe(host, &cpuinfo, &identity.model),
+        caches: cache::describe(host, strongest),
+        frequency: frequency::describe(host, strongest, &cpuinfo, &identity.model),
         ..identity
     }
 }

@@ -29,6 +29,11 @@ impl Host {
         Host { root: root.into(), processor: Processor::default() }
     }
 
+    /// The folder below which the files are.
+    pub fn root(&self) -> &std::path::Path {
+        &self.root
+    }
+
     /// The first `limit` bytes of a file, or all of a shorter file.
     pub fn bytes(&self, path: &str, limit: u64) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();

@@ -266,6 +266,12 @@ fn ranked(mut values: Vec<(u32, f64)>, tolerance: f64) -> BTreeMap<u32, u32> {
     kinds
 }
 
+/// The first of these CPUs whose core is of the strongest kind among them; 0 of none.
+pub(super) fn strongest(root: &Path, cpus: &[u32]) -> u32 {
+    let kinds = Files(root).kinds(cpus);
+    cpus.iter().copied().min_by_key(|cpu| kinds.get(cpu)).unwrap_or(0)
+}
+
 /// The number of this CPU's kind of core. 0 is the strongest, or the only kind. All CPUs of a run are of one kind.
 pub fn kind_of_core(cpu: u32) -> u32 {
     Topology::here().kind_of(cpu)

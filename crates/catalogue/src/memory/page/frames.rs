@@ -7,10 +7,9 @@ use std::rc::Rc;
 
 use operation::Value::Word;
 use operation::{Axis, Failure, Loop, word, words};
-use rustix::mm::Advice;
 use rustix::param::page_size;
 
-use crate::kit::{HUGE, Mapping, base_pages_only, ensure};
+use crate::kit::{HUGE, Mapping, base_pages_only, huge_pages, ensure};
 
 /// Frames of new memory, or frames that the batch before freed.
 pub(crate) const FRAMES: Axis = word("frames", words!["fresh", "recycled"]).headline(words!["fresh"]);
@@ -58,7 +57,7 @@ impl Supply {
         match pages {
             FramePages::Base => base_pages_only(&mapping)?,
             FramePages::Huge => {
-                mapping.advise(Advice::LinuxHugepage).map_err(|_| Failure::skip("this kernel has no huge pages", ""))?
+                huge_pages(&mapping)?
             }
         }
         let first = mapping.first_huge();

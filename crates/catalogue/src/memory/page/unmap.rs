@@ -3,13 +3,12 @@
 use std::cell::RefCell;
 
 use operation::{Axis, Failure, Loop, Operation, numbers, size, word, words};
-use rustix::mm::Advice;
 use rustix::param::page_size;
 
 use super::faults::{FaultCounter, all_there};
 use super::frames::room;
 use super::of_file::file_of;
-use crate::kit::{BASE, HUGE, Mapping, MemoryKind, base_pages_only, handles, huge_bytes, this_time, tried};
+use crate::kit::{BASE, HUGE, Mapping, MemoryKind, base_pages_only, huge_pages, handles, huge_bytes, this_time, tried};
 
 /// What is mapped: base pages or huge ones of anonymous memory, or pages of a file.
 const PAGES: Axis = word("pages", words!["base", "huge", "file"]);
@@ -83,7 +82,7 @@ fn unmapping(size: usize, mut map: impl FnMut() -> Result<Mapping, Failure> + 's
 /// Memory in huge pages, which nothing splits. Fails if the kernel gave base pages.
 fn huge(size: usize) -> Result<Mapping, Failure> {
     let mapping = Mapping::anonymous(size + HUGE)?;
-    mapping.advise(Advice::LinuxHugepage).map_err(|_| Failure::skip("this kernel has no huge pages", ""))?;
+    huge_pages(&mapping)?;
     let first = mapping.first_huge();
     (0..size).step_by(HUGE).for_each(|offset| mapping.write(first + offset));
     let look = || (0..size).step_by(HUGE).for_each(|offset| mapping.read(first + offset + HUGE - 1));
