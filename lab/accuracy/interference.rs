@@ -31,7 +31,8 @@ pub(crate) fn interference(howslow: &Howslow, extent: &Extent) -> anyhow::Result
             let Some(value) = cell["elapsed"]["value"].as_f64().filter(|_| load["dose"] == 1.0) else { continue };
             let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
             let key = (text(&load["place"]), format!("{} beside {}", text(&cell["victim"]), text(&load["kind"])));
-            let figure = Figure { points: value * 100.0, told: cell["conclusive"] == true, wide: cell["wide"] != false };
+            let figure =
+                Figure { points: value * 100.0, told: cell["conclusive"] == true, wide: cell["wide"] != false };
             cells.entry(key).or_default().push(figure);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use record::{Bytes, Cache, Cost, Figures, Point, Round, Run, Skip, Term, Value};
+use record::{Bytes, Cache, Cost, Figures, Point, Round, Run, Skip, Term};
 
 use crate::again::recompute;
 use crate::prior::Prior;
@@ -70,13 +70,9 @@ pub(crate) fn of_rounds(times: &[f64], quiet: bool) -> Run {
 /// A cost by its name, such as `pipe.self@size=26`, with its figure and half its interval.
 pub(crate) fn cost(name: &str, value: f64, half: f64) -> Cost {
     let (operation, at) = name.split_once('@').unwrap_or((name, ""));
-    let choices = at.split(',').filter_map(|choice| choice.split_once('='));
-    let at = choices.fold(Point::default(), |point, (axis, value)| {
-        point.with(axis, value.parse().map_or_else(|_| Value::Word(value.into()), Value::Number))
-    });
     Cost {
         operation: operation.into(),
-        at,
+        at: Point::of_text(at),
         net_ns: Figures::given(value, value - half, value + half),
         doubts: Vec::new(),
         explained_by: Vec::new(),

@@ -6,16 +6,8 @@ use crate::registry::{FAMILIES, Family};
 
 /// The families whose operations do.
 const TITLES: [&str; 11] = [
-    "files",
-    "file readers",
-    "file writers",
-    "sparse files",
-    "keyed files",
-    "messages",
-    "calls that move bytes",
-    "calls that wait for devices",
-    "calls that ask and collect",
-    "sending with and without a copy",
+    "files", "file readers", "file writers", "sparse files", "keyed files", "messages", "calls that move bytes",
+    "calls that wait for devices", "calls that ask and collect", "sending with and without a copy",
     "asynchronous completion",
 ];
 
@@ -45,11 +37,7 @@ mod tests {
             assert!(crosses(id), "{id}");
         }
         for id in [
-            "tcp.send",
-            "async.read.ring.polled",
-            "call.io_uring_enter",
-            "call.fsync",
-            "file.create.delete",
+            "tcp.send", "async.read.ring.polled", "call.io_uring_enter", "call.fsync", "file.create.delete",
             "pipe.roundtrip",
         ] {
             assert!(crosses(id), "{id}");

@@ -21,26 +21,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Options of sbatch that this crate sets. A user's would break what it relies on.
 const OWN: [&str; 20] = [
-    "--array",
-    "--chdir",
-    "--error",
-    "--export",
-    "--help",
-    "--input",
-    "--job-name",
-    "--nodefile",
-    "--nodelist",
-    "--nodes",
-    "--ntasks",
-    "--output",
-    "--parsable",
-    "--requeue",
-    "--test-only",
-    "--time",
-    "--usage",
-    "--version",
-    "--wait",
-    "--wrap",
+    "--array", "--chdir", "--error", "--export", "--help", "--input", "--job-name", "--nodefile", "--nodelist",
+    "--nodes", "--ntasks", "--output", "--parsable", "--requeue", "--test-only", "--time", "--usage", "--version",
+    "--wait", "--wrap",
 ];
 
 /// The variables that the jobs get. All others, such as passwords, stay here.

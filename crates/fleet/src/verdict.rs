@@ -15,15 +15,8 @@ const ENDED_BY_SIGNAL: i32 = 143;
 
 /// Reasons of Slurm for which a job waits without end.
 const NEVER: [&str; 9] = [
-    "AccountNotAllowed",
-    "BadConstraints",
-    "DependencyNeverSatisfied",
-    "InvalidAccount",
-    "InvalidQOS",
-    "PartitionInactive",
-    "PartitionNodeLimit",
-    "PartitionTimeLimit",
-    "launch failed requeued held",
+    "AccountNotAllowed", "BadConstraints", "DependencyNeverSatisfied", "InvalidAccount", "InvalidQOS",
+    "PartitionInactive", "PartitionNodeLimit", "PartitionTimeLimit", "launch failed requeued held",
 ];
 
 /// Looks at a job that must agree before it counts as refused or lost.

@@ -8,40 +8,30 @@ use report::PageView;
 use crate::output::{Misuse, print_note};
 use crate::resolve;
 
-/// The run or reference machine that `--against` names.
-pub(crate) struct Against(Run);
-
-impl Against {
-    /// The one of this name. Refuses an unknown name, and a book of published costs, which `compare` compares.
-    pub(crate) fn of(name: Option<&str>) -> anyhow::Result<Option<Against>> {
-        let Some(name) = name else { return Ok(None) };
-        let reference = resolve::run(name)?;
-        if reference.is_published() {
-            let known: Vec<&str> = store::reference_names().collect();
-            let name = record::printable(name);
-            return Err(Misuse(format!(
-                "--against {name}: a book of published costs is no reference machine; `howslow compare` compares with it, \
-                 the references are {}",
-                known.join(", ")
-            ))
-            .into());
-        }
-        Ok(Some(Against(reference)))
+/// The run or reference machine that `--against` names. Refuses an unknown name, and a book of published costs, which `compare` compares.
+pub(crate) fn named(name: Option<&str>) -> anyhow::Result<Option<Run>> {
+    let Some(name) = name else { return Ok(None) };
+    let reference = resolve::run(name)?;
+    if reference.is_published() {
+        let known: Vec<&str> = store::reference_names().collect();
+        let name = record::printable(name);
+        return Err(Misuse(format!(
+            "--against {name}: a book of published costs is no reference machine; `howslow compare` compares with it, \
+             the references are {}",
+            known.join(", ")
+        ))
+        .into());
     }
+    Ok(Some(reference))
+}
 
-    /// The run itself.
-    pub(crate) fn run(self) -> Run {
-        self.0
+/// The same, before this machine is measured: it must be of the same architecture.
+pub(crate) fn check(name: Option<&str>) -> anyhow::Result<Option<Run>> {
+    let named = named(name)?;
+    if let Some(reference) = &named {
+        same_architecture(reference, std::env::consts::ARCH)?;
     }
-
-    /// The same, before this machine is measured: it must be of the same architecture.
-    pub(crate) fn check(name: Option<&str>) -> anyhow::Result<Option<Against>> {
-        let named = Against::of(name)?;
-        if let Some(Against(reference)) = &named {
-            same_architecture(reference, std::env::consts::ARCH)?;
-        }
-        Ok(named)
-    }
+    Ok(named)
 }
 
 /// What a page shows a run beside.
@@ -54,8 +44,7 @@ pub(crate) struct References {
 impl References {
     /// The references for a run, and the one that was named. `present` is the machine's state, if the run is of now.
     /// Fails if nothing of the named one can be held against the run.
-    pub(crate) fn of(run: &Run, against: Option<Against>, present: Option<Present>) -> anyhow::Result<References> {
-        let against = against.map(|Against(reference)| reference);
+    pub(crate) fn of(run: &Run, against: Option<Run>, present: Option<Present>) -> anyhow::Result<References> {
         if let Some(reference) = &against {
             has_common(run, reference)?;
         }

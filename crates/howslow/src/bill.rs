@@ -13,7 +13,7 @@ mod signal;
 use std::time::Duration;
 
 use measure::Signals;
-use observe::{Calibrate, Detail, ObserveError, Observer, Options, State, Target};
+use observe::{Calibrate, Detail, ObserveError, Observer, Options, Source, State, Target};
 use record::{Observation, printable};
 use system::machine::NamedCgroup;
 
@@ -204,7 +204,7 @@ fn write_bill(stretch: &Observation, whole: &Observation, args: &BillArgs, price
             "--stacks: no stack was found; that takes eBPF (as root), and a program that runs for more than a moment",
         );
     }
-    if outputs::is_page(args) && outputs::counted_nothing(stretch) {
+    if outputs::is_page(args) && stretch.source == Source::Accounts.word() {
         print_note(&match args.source {
             Some(_) => "no call was counted: the accounts tell none; omit --source accounts".to_string(),
             None => format!("no call was counted; {}, to count them", system::machine::remedy_of_refusal()),

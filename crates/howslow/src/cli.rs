@@ -208,6 +208,13 @@ fn documents() -> PossibleValuesParser {
     PossibleValuesParser::new(report::document::documents())
 }
 
+/// The arguments of a verb, without what stands before them.
+#[cfg(test)]
+pub(crate) fn parsed<A: Args>(words: &[&str]) -> Result<A, clap::Error> {
+    let command = A::augment_args(clap::Command::new("howslow"));
+    A::from_arg_matches(&command.try_get_matches_from([&["howslow"], words].concat())?)
+}
+
 /// The command line as clap describes it, with running text in its help that is filled to the width there is.
 pub(crate) fn command() -> clap::Command {
     flowing(Command::command())

@@ -37,7 +37,7 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Outcome> {
     print(&comparison, splits, gated.as_ref(), args, &names)?;
     let Some(gated) = gated else { return Ok(Outcome::Done) };
     print_note(&report::gate_sentence(&gated, &view(args, &names)));
-    Ok(gate::outcome(&gated))
+    Ok(Outcome::of_gate(!gated.failed.is_empty(), gated.is_complete()))
 }
 
 /// What is compared, with its names: the runs, or the runs on either side of `--` taken together.

@@ -18,8 +18,8 @@ pub(crate) fn fleet(args: &FleetArgs) -> anyhow::Result<Outcome> {
     match &args.verb {
         FleetVerb::Run(args) if args.kubernetes => manifests::write(args),
         FleetVerb::Run(args) => run::run(args),
-        FleetVerb::Attach(args) => follow::attach(args),
-        FleetVerb::Retry(args) => follow::retry(args),
+        FleetVerb::Attach(args) => follow::again(args, follow::Begin::Nothing),
+        FleetVerb::Retry(args) => follow::again(args, follow::Begin::Missing),
         FleetVerb::Cancel(args) => follow::cancel(args),
         FleetVerb::Status(args) => status(args),
         FleetVerb::Show(args) => show::show(args),

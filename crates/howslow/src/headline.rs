@@ -2,11 +2,10 @@
 
 use operation::Item;
 
-use crate::against::Against;
-use crate::budget;
 use crate::cli::{AgainstArgs, MeasureArgs};
 use crate::output::Outcome;
 use crate::session::{self, Wanted};
+use crate::{against, budget};
 
 pub(crate) fn headline(args: &MeasureArgs, beside: &AgainstArgs) -> anyhow::Result<Outcome> {
     session::has_chart(args)?;
@@ -17,7 +16,7 @@ pub(crate) fn headline(args: &MeasureArgs, beside: &AgainstArgs) -> anyhow::Resu
     match args.repeat {
         Some(count) => crate::repeat::repeat(count, &wanted, args, &|_| false),
         None => {
-            let against = Against::check(beside.against.as_deref())?;
+            let against = against::check(beside.against.as_deref())?;
             session::print_compared(session::measure(wanted, args)?, args, (against, ""), &|_| false)
         }
     }

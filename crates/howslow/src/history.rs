@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use record::units::counted;
-use record::{Cost, Run, printable};
+use record::{Cost, Point, Run, printable};
 use report::{Kept, KeptFigure};
 use store::exchange::{Cell, Table};
 use store::{Filter, Head, Series, Store};
@@ -96,7 +96,7 @@ fn with_operation(
     }
     let patterns = resolve::patterns(patterns)?;
     let wanted = |series: &Series| {
-        let point = resolve::point(&series.point);
+        let point = Point::of_text(&series.point);
         patterns.iter().any(|pattern| pattern.means(&series.operation, &point))
     };
     let mut places = BTreeSet::new();

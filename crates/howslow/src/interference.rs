@@ -91,20 +91,8 @@ mod tests {
 
     #[test]
     fn kinds_of_doses_and_of_three_together_are_named() {
-        let kind = |name: &str| Kind::named(name).expect("a kind");
-        let args = InterferenceArgs {
-            kinds: vec![kind("compute")],
-            victims: Vec::new(),
-            aggressors: Vec::new(),
-            on: Vec::new(),
-            doses: vec![(kind("memory"), kind("disk-reads"))],
-            together: vec![[kind("pipe"), kind("l2"), kind("faults")]],
-            budget: 1.0,
-            cpu: None,
-            seed: None,
-            svg: None,
-            json: false,
-        };
+        let words = ["compute", "--doses", "memory:disk-reads", "--together", "pipe+l2+faults"];
+        let args = crate::cli::parsed(&words).expect("arguments");
         for (name, named) in [("compute", true), ("disk-reads", true), ("faults", true), ("network", false)] {
             assert_eq!(is_named(&args, name), named, "{name}");
         }

@@ -60,25 +60,9 @@ mod time;
 mod top;
 mod watch;
 
+use ::terminal::own;
+use catalogue::mode::emulated;
 use cli::Verb;
-
-/// Runs one program under the emulator; howslow starts itself with this word.
-fn serve() -> anyhow::Result<output::Outcome> {
-    catalogue::mode::emulated::serve().map(|()| output::Outcome::Done).map_err(|failure| {
-        let word = catalogue::mode::emulated::SERVE;
-        output::Misuse(format!("{word} is used by howslow itself, for a program that it emulates: {failure}")).into()
-    })
-}
-
-/// Starts the rounds of a run; howslow starts itself with this word.
-fn serve_rounds() -> anyhow::Result<output::Outcome> {
-    measure::serve_rounds(catalogue::find).map(|()| output::Outcome::Done).map_err(|why| output::Misuse(why).into())
-}
-
-/// The process that restores the user's terminal, started by howslow itself.
-fn guard_terminal() -> anyhow::Result<output::Outcome> {
-    ::terminal::own::serve().map(|()| output::Outcome::Done).map_err(|why| output::Misuse(why).into())
-}
 
 /// The whole command. Another program may install engines before it; see `catalogue::engines`.
 /// It runs on a stack that is large enough, whatever `ulimit -s` says.
@@ -99,14 +83,18 @@ pub fn main() -> std::process::ExitCode {
 }
 
 fn begin() -> std::process::ExitCode {
-    if std::env::args_os().nth(1).is_some_and(|word| word == measure::LAUNCH) {
-        return output::finish(serve_rounds());
-    }
-    if std::env::args_os().nth(1).is_some_and(|word| word == catalogue::mode::emulated::SERVE) {
-        return output::finish(serve());
-    }
-    if std::env::args_os().nth(1).is_some_and(|word| word == ::terminal::own::GUARD) {
-        return output::finish(guard_terminal());
+    // howslow starts itself with one of these words: for rounds, for a program that is emulated, to restore the terminal.
+    let served =
+        match std::env::args_os().nth(1).unwrap_or_default().to_str() {
+            Some(measure::LAUNCH) => Some(measure::serve_rounds(catalogue::find)),
+            Some(word @ emulated::SERVE) => Some(emulated::serve().map_err(|failure| {
+                format!("{word} is used by howslow itself, for a program that it emulates: {failure}")
+            })),
+            Some(own::GUARD) => Some(own::serve()),
+            _ => None,
+        };
+    if let Some(served) = served {
+        return output::finish(served.map(|()| output::Outcome::Done).map_err(|why| output::Misuse(why).into()));
     }
     // A file beyond `ulimit -f` is then an error of the write, as one on a full disk is. A handler ends with exec, so commands that
     // are started have the signal as it was.

@@ -45,7 +45,7 @@ pub(crate) fn noise(args: &NoiseArgs) -> anyhow::Result<Outcome> {
     recordings.iter_mut().for_each(|recording| recording.tick_hz = machine.kernel.tick_hz);
     let accounts: Vec<CpuAccount> = recordings.iter().map(account).collect();
     let document = NoiseDocument { machine: &machine, together: args.together, cpus: &accounts };
-    let charts = args.chart.then(output::width);
+    let charts = args.chart.then(|| output::style().width());
     output::answer(args.json, &document, |style| report::noise(&accounts, args.together, charts, style))?;
     pictures::write(args.svg.as_deref(), [("noise", report::noise_chart(&accounts).svg())])?;
     Ok(output::until(come))

@@ -31,6 +31,17 @@ pub(crate) enum Outcome {
     Passed(u8),
 }
 
+impl Outcome {
+    /// How a gate ended. A failure counts more than what has no verdict.
+    pub(crate) fn of_gate(has_failed: bool, is_complete: bool) -> Outcome {
+        match (has_failed, is_complete) {
+            (true, _) => Outcome::GateFailed,
+            (false, false) => Outcome::Skipped,
+            (false, true) => Outcome::Done,
+        }
+    }
+}
+
 /// The arguments make no sense: exit status 2.
 #[derive(Debug)]
 pub(crate) struct Misuse(pub String);
@@ -249,9 +260,9 @@ pub(crate) fn style() -> Style {
     style_for(&std::io::stdout())
 }
 
-/// The same with this much detail.
-pub(crate) fn style_in(detail: Detail) -> Style {
-    style().with_detail(detail)
+/// The same, of a page that says all or what matters most.
+pub(crate) fn style_in(all: bool) -> Style {
+    style().with_detail(if all { Detail::Full } else { Detail::Folded })
 }
 
 /// The same for what is printed to stderr.
@@ -268,11 +279,6 @@ fn colours(stream: &impl RawStream) -> Colours {
         ColorChoice::Never => Colours::Off,
         _ => Colours::On,
     }
-}
-
-/// The width of charts, in columns.
-pub(crate) fn width() -> usize {
-    style().width()
 }
 
 /// What COLUMNS says, else the width of the terminal, else 100.

@@ -1,6 +1,5 @@
 //! `howslow report`: runs, documents and fleets as one page, or many machines as a site.
 
-mod folders;
 mod gallery;
 mod history;
 mod sources;
@@ -11,7 +10,7 @@ use record::Run;
 use report::document::FactorsDocument;
 use report::{CostHistories, HtmlPage, PageDetail, PageRun, Section};
 
-use crate::against::Against;
+use crate::against;
 use crate::cli::ReportArgs;
 use crate::factors::split_from_first;
 use crate::output::{self, Misuse, Outcome, print_note};
@@ -49,7 +48,7 @@ fn page(args: &ReportArgs, sources: &PageSources, privacy: Privacy) -> anyhow::R
     let first = sources.runs.first().map(|named| &named.run);
     let references =
         first.filter(|run| !run.is_book()).map(|run| store::references(&run.machine.architecture)).unwrap_or_default();
-    let against = Against::of(args.against.as_deref())?.map(Against::run);
+    let against = against::named(args.against.as_deref())?;
     let reference = against.as_ref().or_else(|| report::nearest_reference(first?, &references));
     let (histories, watched) = match sources.runs.as_slice() {
         [one] => history::gathered(&one.original, privacy),

@@ -4,7 +4,7 @@ use operation::Item;
 use record::printable;
 use record::units::counted;
 
-use crate::bill::kept::{Ended, Kept};
+use crate::bill::kept::Kept;
 use crate::bill::prices::all_items;
 use crate::cli::PricesArgs;
 use crate::output::{self, Misuse, Outcome, print_note};
@@ -23,7 +23,7 @@ pub(crate) fn prices(args: &PricesArgs) -> anyhow::Result<Outcome> {
     let known = |item: &Item| kept.has(item.operation.id, &item.point);
     let missing: Vec<Item> = wanted.iter().filter(|item| args.mixes.is_empty() || !known(item)).cloned().collect();
     if !missing.is_empty()
-        && let Ended::Interrupted(signal) = kept.measure_here(&missing, args.budget)?
+        && let Some(signal) = kept.measure_here(&missing, args.budget)?
     {
         return Ok(Outcome::Interrupted(signal));
     }

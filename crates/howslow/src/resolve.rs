@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::{Timestamp, Zoned, civil};
-use record::{Point, ReadError, Run, Value};
+use record::{ReadError, Run};
 use store::{PriceBook, Store, StoreError};
 
 use crate::kin::Kin;
@@ -56,14 +56,6 @@ pub(crate) fn since(text: &str) -> Result<String, Misuse> {
     then.map(|then| format!("{then:.0}")).ok_or_else(|| {
         let text = record::printable(text);
         Misuse(format!("--since {text}: give a time back, such as 3d, 12h or 2w, or a date, such as 2026-11-20"))
-    })
-}
-
-/// The point of a series of the store, for patterns.
-pub(crate) fn point(text: &str) -> Point {
-    let pairs = text.split(',').filter_map(|pair| pair.split_once('='));
-    pairs.fold(Point::default(), |point, (axis, value)| {
-        point.with(axis, value.parse().map_or_else(|_| Value::Word(value.into()), Value::Number))
     })
 }
 

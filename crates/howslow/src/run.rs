@@ -3,12 +3,11 @@
 use operation::Item;
 use record::{Cost, Run, Skip};
 
-use crate::against::Against;
 use crate::cli::RunArgs;
 use crate::output::{self, Misuse, Outcome};
 use crate::pattern::Pattern;
 use crate::session::{self, Wanted};
-use crate::{budget, pattern, resolve};
+use crate::{against, budget, pattern, resolve};
 
 pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Outcome> {
     if args.patterns.is_empty() && !args.full {
@@ -33,7 +32,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Outcome> {
     match args.measure.repeat {
         Some(count) => crate::repeat::repeat(count, &wanted, &args.measure, &by_name),
         None => {
-            let against = Against::check(args.beside.against.as_deref())?;
+            let against = against::check(args.beside.against.as_deref())?;
             let mut measured = session::measure(wanted, &args.measure)?;
             let sentences = if args.ratio { ratios(&mut measured.run, &patterns) } else { String::new() };
             session::print_compared(measured, &args.measure, (against, &sentences), &by_name)

@@ -10,7 +10,7 @@ use operation::Item;
 use record::{Machine, Point, Run, Settings, Skip, Tailing, Value};
 use store::{Calibration, FigureHistory, Store, StoreError};
 
-use crate::against::{Against, References};
+use crate::against::References;
 use crate::beside;
 use crate::budget;
 use crate::cli::MeasureArgs;
@@ -20,7 +20,7 @@ use crate::output::{self, Misuse, Outcome, print_note};
 use crate::pictures;
 use crate::resolve;
 use crate::scratch;
-use crate::show::Samples;
+use crate::show::without_samples;
 
 /// This program, even if its file has been replaced meanwhile. It is started again to start rounds.
 const OWN_PROGRAM: &str = "/proc/self/exe";
@@ -170,19 +170,19 @@ pub(crate) fn finish(measured: Measurement, args: &MeasureArgs) -> (Run, Session
 pub(crate) fn print_compared(
     measured: Measurement,
     args: &MeasureArgs,
-    (against, answer): (Option<Against>, &str),
+    (against, answer): (Option<Run>, &str),
     by_name: &dyn Fn(&Skip) -> bool,
 ) -> anyhow::Result<Outcome> {
     let (run, ending) = finish(measured, args);
     if args.csv {
         crate::export::print_costs(std::slice::from_ref(&run))?;
     } else if args.json {
-        let samples = if args.summary { Samples::Omitted } else { Samples::Kept };
-        crate::show::print_run(run.clone(), samples)?;
+        let summary = args.summary.then(|| without_samples(run.clone()));
+        output::print_json(summary.as_ref().unwrap_or(&run))?;
     } else {
         let present = system::machine::present(&scratch::root());
         let references = References::of(&run, against, Some(present))?;
-        let page = report::compared_page(&run, &references.view(), output::style_in(args.detail()));
+        let page = report::compared_page(&run, &references.view(), output::style_in(args.all));
         let gap = if answer.is_empty() { "" } else { "\n" };
         output::print_page(&format!("{answer}{gap}{page}"))?;
     }

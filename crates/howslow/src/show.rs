@@ -2,7 +2,7 @@
 
 use record::Run;
 
-use crate::against::{Against, References};
+use crate::against::{self, References};
 use crate::cli::{ExportArgs, ShowArgs};
 use crate::export;
 use crate::kin::Kin;
@@ -18,10 +18,10 @@ pub(crate) fn show(args: &ShowArgs) -> anyhow::Result<Outcome> {
     if args.csv {
         export::print_costs(std::slice::from_ref(&run))?;
     } else if args.json {
-        print_run(run, if args.summary { Samples::Omitted } else { Samples::Kept })?;
+        output::print_json(&if args.summary { without_samples(run) } else { run })?;
     } else {
-        let references = References::of(&run, Against::of(args.against.as_deref())?, None)?;
-        let page = report::compared_page(&run, &references.view(), output::style_in(args.detail()));
+        let references = References::of(&run, against::named(args.against.as_deref())?, None)?;
+        let page = report::compared_page(&run, &references.view(), output::style_in(args.all));
         let kept = if args.kept { kept(&run)? } else { String::new() };
         output::print_page(&(page + &kept))?;
     }
@@ -35,19 +35,8 @@ fn kept(run: &Run) -> anyhow::Result<String> {
     Ok(kin.together().map_or_else(String::new, |all| report::kept(run, &all, kin.count(), &runs, output::style())))
 }
 
-/// Whether a document holds the samples, which are most of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Samples {
-    /// As the run has them.
-    Kept,
-    /// Without the rounds of its costs.
-    Omitted,
-}
-
-/// Prints a run's document.
-pub(crate) fn print_run(mut run: Run, samples: Samples) -> anyhow::Result<()> {
-    if samples == Samples::Omitted {
-        run.costs.iter_mut().for_each(|cost| cost.rounds.clear());
-    }
-    output::print_json(&run)
+/// A run without its samples, which are most of its document.
+pub(crate) fn without_samples(mut run: Run) -> Run {
+    run.costs.iter_mut().for_each(|cost| cost.rounds.clear());
+    run
 }

@@ -8,34 +8,17 @@ use store::exchange::{Cell, Table, axis_columns};
 
 /// The columns of a comparison before and behind its axes.
 const COMPARED: [&str; 2] = ["id", "group"];
-const RATIOS: [&str; 17] = [
-    "run",
-    "base",
-    "unit",
-    "value",
-    "low",
-    "high",
-    "base_value",
-    "base_low",
-    "base_high",
-    "ratio",
-    "ratio_low",
-    "ratio_high",
-    "verdict",
-    "chance",
-    "other_id",
-    "version",
-    "base_version",
-];
+const RATIOS: &str = "run base unit value low high base_value base_low base_high ratio ratio_low ratio_high verdict chance other_id \
+    version base_version";
 
 /// A row for each cost of each run but the first, beside that of the first.
 pub(crate) fn comparison(comparison: &Comparison<'_>, names: &[String], shown: Shown) -> Table {
     let rows: Vec<_> = comparison.rows.iter().filter(|row| shown == Shown::All || row.changed()).collect();
     let axes = axis_columns(rows.iter().map(|row| &row.base.at));
-    let taken: Vec<&str> = COMPARED.into_iter().chain(RATIOS).collect();
+    let taken: Vec<&str> = COMPARED.into_iter().chain(RATIOS.split(' ')).collect();
     let mut table = Table::new(COMPARED);
     table.columns.extend(axes.names(&taken));
-    table.columns.extend(RATIOS.map(String::from));
+    table.columns.extend(RATIOS.split(' ').map(String::from));
     for row in rows {
         for (place, (cost, against)) in
             row.others.iter().enumerate().filter_map(|(at, other)| Some((at + 1, other.as_ref()?)))

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use analysis::compare::{Conditions, differences};
 use analysis::watch::{Change, ENOUGH_RUNS, Observed, Strictness, changes};
+use record::Point;
 use report::document::{WatchChange, WatchCost, WatchDocument, WatchFact};
 use store::{CostTable, Filter, Head, Row, Series, Store};
 
@@ -144,7 +145,7 @@ fn histories(
     let place: BTreeMap<[&str; 3], usize> = runs.iter().enumerate().map(|(place, run)| (run.name(), place)).collect();
     let wanted = |series: &Series| {
         patterns.is_empty()
-            || patterns.iter().any(|pattern| pattern.means(&series.operation, &resolve::point(&series.point)))
+            || patterns.iter().any(|pattern| pattern.means(&series.operation, &Point::of_text(&series.point)))
     };
     let mut histories: BTreeMap<u32, History> = BTreeMap::new();
     let filter = Filter {

@@ -217,9 +217,8 @@ impl Setting {
         // Requested of the kernel, as musl's functions do nothing; of it, `struct sched_param` is the priority.
         let priority: libc::c_int = 0;
         // SAFETY: the priority is valid to read, and the call concerns the partner alone.
-        if unsafe {
-            libc::syscall(libc::SYS_sched_setscheduler, partner.pid(), libc::SCHED_IDLE, &raw const priority)
-        } != 0
+        if unsafe { libc::syscall(libc::SYS_sched_setscheduler, partner.pid(), libc::SCHED_IDLE, &raw const priority) }
+            != 0
         {
             return Err(Failure::last_os_error());
         }

@@ -141,6 +141,14 @@ pub struct Point(pub BTreeMap<String, Value>);
 const BYTE_AXES: [&str; 8] = ["size", "resident", "set", "file", "filled", "record", "ahead", "quantity"];
 
 impl Point {
+    /// The point that a text such as `size=64,distance=other` gives. What is no pair is passed over.
+    pub fn of_text(text: &str) -> Point {
+        let pairs = text.split(',').filter_map(|pair| pair.split_once('='));
+        pairs.fold(Point::default(), |point, (axis, value)| {
+            point.with(axis, value.parse().map_or_else(|_| Value::Word(value.into()), Value::Number))
+        })
+    }
+
     /// The number on this axis, if the axis exists and holds one.
     pub fn number(&self, axis: &str) -> Option<u64> {
         self.0.get(axis)?.number()

@@ -17,14 +17,7 @@ pub(crate) fn accounts(run: &Run, style: Style) -> String {
     }
     let mut grid = Grid::new("<>>>>>>>>", [vec![8], vec![6], vec![5], vec![4]]);
     grid.heading([
-        "a run on average, start included",
-        "elapsed",
-        "user",
-        "kernel",
-        "waiting",
-        "faults",
-        "switches",
-        "memory",
+        "a run on average, start included", "elapsed", "user", "kernel", "waiting", "faults", "switches", "memory",
         "exit",
     ]);
     for cost in commands {

@@ -109,11 +109,7 @@ mod tests {
             assert!(!reported.contains("s3cr%65t") && !reported.contains("s3cret"), "{reported}");
         }
         for bad in [
-            "",
-            "mysql://root:s3cret@h/d",
-            "costs",
-            "postgres:/s3cret",
-            "http://s3cret.sqlite",
+            "", "mysql://root:s3cret@h/d", "costs", "postgres:/s3cret", "http://s3cret.sqlite",
             "postgres://a:s3cret@x@h/d",
         ] {
             let error = Address::parse(bad).expect_err("no address").to_string();

@@ -27,13 +27,7 @@ const CLOCKS: &[&str] = &["clock_gettime", "gettimeofday", "time"];
 const SAME: &[&str] = &["getpid", "getppid", "gettid", "getuid", "geteuid", "getgid", "getegid", "uname", "sysinfo"];
 /// Errors that say "not now", which is an answer and no failure.
 const NOT_NOW: &[&str] = &[
-    "EAGAIN",
-    "EINPROGRESS",
-    "EINTR",
-    "ETIMEDOUT",
-    "ERESTARTSYS",
-    "ERESTARTNOINTR",
-    "ERESTARTNOHAND",
+    "EAGAIN", "EINPROGRESS", "EINTR", "ETIMEDOUT", "ERESTARTSYS", "ERESTARTNOINTR", "ERESTARTNOHAND",
     "ERESTART_RESTARTBLOCK",
 ];
 

@@ -27,25 +27,9 @@ pub enum WaitedFor {
 
 /// Calls that sleep because the program asks for it: until something happens among several things, or for a time.
 const REQUESTS: &[&str] = &[
-    "poll",
-    "ppoll",
-    "select",
-    "pselect6",
-    "epoll_wait",
-    "epoll_pwait",
-    "epoll_pwait2",
-    "nanosleep",
-    "clock_nanosleep",
-    "pause",
-    "rt_sigsuspend",
-    "rt_sigtimedwait",
-    "accept",
-    "accept4",
-    "io_uring_enter",
-    "io_getevents",
-    "io_pgetevents",
-    "sched_yield",
-    // A sleep that a stop has interrupted goes on by it.
+    "poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2", "nanosleep", "clock_nanosleep",
+    "pause", "rt_sigsuspend", "rt_sigtimedwait", "accept", "accept4", "io_uring_enter", "io_getevents",
+    "io_pgetevents", "sched_yield", // A sleep that a stop has interrupted goes on by it.
     "restart_syscall",
 ];
 /// Calls that wait for the end of a child.

@@ -36,16 +36,8 @@ const ONLY_WHERE_RECORDED: [&str; 2] = [BUILD, "machine.host"];
 const BUILD: &str = "build";
 /// Fields that explain most come first, then all others in the order of the document.
 const FIRST: [&str; 10] = [
-    "machine.architecture",
-    "counted_in",
-    "noise.cycle_ns",
-    "machine.cpu.model",
-    "machine.cpu.microarchitecture",
-    "machine.virtualization",
-    "machine.kernel",
-    "machine.cpu",
-    "machine.memory",
-    "machine",
+    "machine.architecture", "counted_in", "noise.cycle_ns", "machine.cpu.model", "machine.cpu.microarchitecture",
+    "machine.virtualization", "machine.kernel", "machine.cpu", "machine.memory", "machine",
 ];
 
 /// Every fact of machine and settings that differs between the runs, the most likely causes first.

@@ -365,10 +365,7 @@ fn machines_and_settings_that_differ_are_found_and_ordered() {
     let found = differences(&[base.clone(), other.clone()]);
     let fields: Vec<&str> = found.iter().map(|difference| difference.field.as_str()).collect();
     let expected = [
-        "machine.architecture",
-        "noise.cycle_ns",
-        "machine.kernel.mitigations.meltdown",
-        "machine.kernel.release",
+        "machine.architecture", "noise.cycle_ns", "machine.kernel.mitigations.meltdown", "machine.kernel.release",
         "settings.budget_s",
     ];
     assert_eq!(fields, expected);

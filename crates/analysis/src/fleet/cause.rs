@@ -21,35 +21,9 @@ pub(super) struct Known<'a> {
 const CORE: [&str; 3] = ["instruction", "loop", "convert"];
 /// Families that cross into the kernel and back.
 const KERNEL: [&str; 29] = [
-    "syscall",
-    "call",
-    "called",
-    "pair",
-    "signal",
-    "signalfd",
-    "switch",
-    "page",
-    "poll",
-    "pipe",
-    "fifo",
-    "futex",
-    "eventfd",
-    "unix",
-    "descriptor",
-    "async",
-    "ring",
-    "process",
-    "thread",
-    "socketpair",
-    "mq",
-    "semaphore",
-    "crossing",
-    "flag",
-    "task",
-    "vm",
-    "sleep",
-    "wakeup",
-    "terminal",
+    "syscall", "call", "called", "pair", "signal", "signalfd", "switch", "page", "poll", "pipe", "fifo", "futex",
+    "eventfd", "unix", "descriptor", "async", "ring", "process", "thread", "socketpair", "mq", "semaphore", "crossing",
+    "flag", "task", "vm", "sleep", "wakeup", "terminal",
 ];
 const MEMORY: [&str; 1] = ["memory"];
 const PAGES: [&str; 3] = ["memory", "page", "touch"];

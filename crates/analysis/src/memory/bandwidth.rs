@@ -33,15 +33,8 @@ pub struct Bandwidth {
 
 /// The operations that pass over memory in order.
 const PASSES: [&str; 9] = [
-    "memory.read",
-    "memory.write",
-    "memory.clear",
-    "memory.copy",
-    "memory.write.streaming",
-    "memory.copy.streaming",
-    "memory.read.cpus",
-    "memory.write.cpus",
-    "memory.copy.cpus",
+    "memory.read", "memory.write", "memory.clear", "memory.copy", "memory.write.streaming", "memory.copy.streaming",
+    "memory.read.cpus", "memory.write.cpus", "memory.copy.cpus",
 ];
 
 /// How fast memory is passed over, by operation and working set.

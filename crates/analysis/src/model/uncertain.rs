@@ -52,15 +52,9 @@ pub fn draws(system: &System) -> Vec<System> {
 fn figures(system: &mut System) -> Vec<&mut Figure> {
     let reload = system.reload_faults.as_mut();
     let others = [
-        &mut system.think_s,
-        &mut system.user_s,
-        &mut system.system_s,
-        &mut system.other_wait_s,
-        &mut system.handling_s,
-        &mut system.page_device.service_s,
-        &mut system.page_device.cpu_s,
-        &mut system.page_device.crowding,
-        &mut system.handling_crowding,
+        &mut system.think_s, &mut system.user_s, &mut system.system_s, &mut system.other_wait_s,
+        &mut system.handling_s, &mut system.page_device.service_s, &mut system.page_device.cpu_s,
+        &mut system.page_device.crowding, &mut system.handling_crowding,
     ];
     others.into_iter().chain(reload).collect()
 }

@@ -298,20 +298,8 @@ fn container(kind: &str) -> String {
 /// The version of a release, with what distributions append: `6.8.0-45-generic`. A name that somebody gave a kernel is left out.
 fn release(release: &str) -> String {
     const KNOWN: [&str; 14] = [
-        "generic",
-        "amd64",
-        "arm64",
-        "cloud",
-        "lowlatency",
-        "aws",
-        "azure",
-        "gcp",
-        "oracle",
-        "kvm",
-        "rt",
-        "lts",
-        "default",
-        "WSL2",
+        "generic", "amd64", "arm64", "cloud", "lowlatency", "aws", "azure", "gcp", "oracle", "kvm", "rt", "lts",
+        "default", "WSL2",
     ];
     let mut parts = release.split('-');
     let number = |part: &str| part.chars().all(|c| c.is_ascii_digit() || c == '.');
@@ -330,30 +318,10 @@ fn version(version: &str) -> String {
 /// The words of a kernel's command line that change costs, if their values are plain. Devices, addresses and ids are left out.
 fn command_line(line: &str) -> String {
     const KNOWN: [&str; 24] = [
-        "mitigations",
-        "nopti",
-        "pti",
-        "spectre_v2",
-        "spec_store_bypass_disable",
-        "retbleed",
-        "mds",
-        "idle",
-        "nosmt",
-        "processor.max_cstate",
-        "intel_idle.max_cstate",
-        "cpuidle_haltpoll.force",
-        "haltpoll.guest_halt_poll_ns",
-        "clocksource",
-        "tsc",
-        "transparent_hugepage",
-        "preempt",
-        "nohz",
-        "nohz_full",
-        "isolcpus",
-        "rcu_nocbs",
-        "amd_pstate",
-        "intel_pstate",
-        "nokaslr",
+        "mitigations", "nopti", "pti", "spectre_v2", "spec_store_bypass_disable", "retbleed", "mds", "idle", "nosmt",
+        "processor.max_cstate", "intel_idle.max_cstate", "cpuidle_haltpoll.force", "haltpoll.guest_halt_poll_ns",
+        "clocksource", "tsc", "transparent_hugepage", "preempt", "nohz", "nohz_full", "isolcpus", "rcu_nocbs",
+        "amd_pstate", "intel_pstate", "nokaslr",
     ];
     let keeps = |word: &&str| {
         let (name, value) = word.split_once('=').unwrap_or((word, ""));

@@ -45,16 +45,8 @@ fn usual() -> Vec<Cost> {
     let waking = |operation: &str, ns: f64| Cost { cpus: 2, ..cost(operation, &[("distance", "other")], ns, 0.05) };
     let mut costs = vec![waking("futex.roundtrip", 8000.0), waking("pipe.roundtrip", 9000.0)];
     let names = [
-        "syscall.getppid",
-        "syscall.stat",
-        "signal.deliver",
-        "switch.yield",
-        "page.fault.file",
-        "process.fork",
-        "thread.create.join",
-        "poll.epoll",
-        "file.read",
-        "clock.read",
+        "syscall.getppid", "syscall.stat", "signal.deliver", "switch.yield", "page.fault.file", "process.fork",
+        "thread.create.join", "poll.epoll", "file.read", "clock.read",
     ];
     costs.extend(names.iter().zip(1..).map(|(name, number)| cost(name, &[], 100.0 * f64::from(number), 0.02)));
     costs

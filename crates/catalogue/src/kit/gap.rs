@@ -54,7 +54,8 @@ mod tests {
 
     /// The lines of the mappings that begin or end here.
     fn neighbours(of: &Mapping) -> Vec<String> {
-        let ends = [of.address() as usize, of.address() as usize + of.length.next_multiple_of(page_size())].map(|at| format!("{at:x}"));
+        let ends = [of.address() as usize, of.address() as usize + of.length.next_multiple_of(page_size())]
+            .map(|at| format!("{at:x}"));
         let maps = std::fs::read_to_string("/proc/self/maps").expect("maps");
         let touches = |line: &&str| {
             line.split_whitespace().next().is_some_and(|range| ends.iter().any(|end| range.contains(end.as_str())))
@@ -73,7 +74,10 @@ mod tests {
                 let gap = Gap::of(length).expect("a gap");
                 let mapping = gap.map().expect("memory");
                 let start = mapping.address() as usize;
-                let (lines, own) = (neighbours(&mapping), format!("{start:x}-{:x} rw-p", start + length.next_multiple_of(page_size())));
+                let (lines, own) = (
+                    neighbours(&mapping),
+                    format!("{start:x}-{:x} rw-p", start + length.next_multiple_of(page_size())),
+                );
                 (!lines.iter().any(|line| line.starts_with(&own))).then(|| format!("{own}: {lines:?}"))
             });
             merged.into_iter().flatten().collect::<Vec<String>>()

@@ -13,7 +13,7 @@ use operation::{Axis, Failure, Loop, Operation, numbers, repeat, size, term};
 use rustix::fd::AsFd;
 use rustix::param::page_size;
 
-use crate::kit::{BASE, CONTROL, Gap, HUGE, Mapping, base_pages_only, huge_pages, handles, this_time};
+use crate::kit::{BASE, CONTROL, Gap, HUGE, Mapping, base_pages_only, handles, huge_pages, this_time};
 use faults::{FaultCounter, all_there};
 use frames::{FRAMES, FramePages, GivenPages, RECYCLED, Supply};
 use of_file::file_of;

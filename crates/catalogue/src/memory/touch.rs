@@ -8,7 +8,7 @@ use operation::{Axis, Failure, Loop, Operation, TermOf, repeat, term, word, word
 use rustix::io::Errno;
 use rustix::param::page_size;
 
-use crate::kit::{BASE, Gap, HUGE, Mapping, base_pages_only, huge_pages, handles, this_time};
+use crate::kit::{BASE, Gap, HUGE, Mapping, base_pages_only, handles, huge_pages, this_time};
 use crate::memory::page::faults::FaultCounter;
 use crate::memory::page::frames;
 use crate::memory::page::frames::{FRAMES, GivenPages, Supply};
@@ -114,9 +114,7 @@ impl Array {
         };
         match pages {
             Pages::Base => base_pages_only(&mapping)?,
-            Pages::Huge => {
-                huge_pages(&mapping)?
-            }
+            Pages::Huge => huge_pages(&mapping)?,
             Pages::SetAside => {}
         }
         let first = mapping.first_huge();

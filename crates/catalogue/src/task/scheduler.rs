@@ -22,15 +22,7 @@ use treatment::{Treatment, autogroups, treated};
 const AS: Axis = word(
     "as",
     words![
-        "usual",
-        "slice-100us",
-        "slice-1ms",
-        "slice-10ms",
-        "nice-minus-10",
-        "nice-plus-10",
-        "batch",
-        "idle",
-        "fifo",
+        "usual", "slice-100us", "slice-1ms", "slice-10ms", "nice-minus-10", "nice-plus-10", "batch", "idle", "fifo",
         "round-robin"
     ],
 );

@@ -10,13 +10,7 @@ use record::{Estimate, Point};
 use crate::support::in_a_process;
 
 const FAMILIES: [&str; 8] = [
-    "messages",
-    "asynchronous completion",
-    "signals",
-    "switches",
-    "threads",
-    "processes",
-    "event flags",
+    "messages", "asynchronous completion", "signals", "switches", "threads", "processes", "event flags",
     "waiting for many",
 ];
 

@@ -8,22 +8,8 @@ fn odd_hosts_are_refused() {
         assert!(check_host(fine).is_ok(), "{fine}");
     }
     for odd in [
-        "",
-        "-oProxyCommand=id",
-        "a b",
-        "a;id",
-        "$(id)",
-        "`id`",
-        "a\nb",
-        "@n1",
-        "me@",
-        "me@-x",
-        "n1:0",
-        "n1:x",
-        "n1:99999",
-        "-l@n1",
-        "n1'",
-        "ä",
+        "", "-oProxyCommand=id", "a b", "a;id", "$(id)", "`id`", "a\nb", "@n1", "me@", "me@-x", "n1:0", "n1:x",
+        "n1:99999", "-l@n1", "n1'", "ä",
     ] {
         assert!(check_host(odd).is_err_and(|error| error.is_misuse()), "{odd}");
     }
@@ -81,14 +67,8 @@ fn only_the_files_of_an_attempt_are_fetched() {
         assert!(is_file_of(fine, &task), "{fine}");
     }
     for odd in [
-        "n1.a10.exit",
-        "n1.a1./../x",
-        "n1.a1.r1.json",
-        "n1.a1.r012.json",
-        "n1.a1.r3.json/../x",
-        "n1.a1.rx.json",
-        "n1.a1.pid",
-        "howslow-x86_64",
+        "n1.a10.exit", "n1.a1./../x", "n1.a1.r1.json", "n1.a1.r012.json", "n1.a1.r3.json/../x", "n1.a1.rx.json",
+        "n1.a1.pid", "howslow-x86_64",
     ] {
         assert!(!is_file_of(odd, &task), "{odd}");
     }

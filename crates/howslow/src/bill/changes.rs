@@ -45,7 +45,8 @@ pub(super) fn compared(
         () if args.markdown => report::bill_changes_markdown(&view),
         () => style.fitted(&report::bill_changes(&view, style)),
     };
-    Ok((text, outcome(&view)))
+    let ended = view.gate.as_ref().map(|gate| Outcome::of_gate(!gate.failed.is_empty(), gate.unjudged.is_empty()));
+    Ok((text, ended.unwrap_or(Outcome::Done)))
 }
 
 /// The runs of a bill. eBPF sees all waits, so where it saw none, nothing waited.
@@ -83,16 +84,6 @@ impl BillGrowth {
             BillGrowth::Faults => &[BilledFigure::Faults],
             BillGrowth::Switches => &[BilledFigure::Switches],
         }
-    }
-}
-
-/// A failure counts more than a figure without a verdict.
-fn outcome(view: &BillChanges) -> Outcome {
-    let Some(gate) = &view.gate else { return Outcome::Done };
-    match (gate.failed.is_empty(), gate.unjudged.is_empty()) {
-        (false, _) => Outcome::GateFailed,
-        (true, false) => Outcome::Skipped,
-        (true, true) => Outcome::Done,
     }
 }
 

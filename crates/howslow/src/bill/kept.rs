@@ -12,7 +12,6 @@ use store::{Head, PriceBook, PriceSource, Store};
 
 use crate::cli::MeasureArgs;
 use crate::output::{Misuse, print_note};
-use crate::resolve;
 use crate::session::{self, Wanted};
 
 /// Of so many kept runs that were not looked at, the newest are.
@@ -39,23 +38,7 @@ pub(crate) struct Kept {
     pub taken: usize,
 }
 
-/// Why measuring ended.
-pub(crate) enum Ended {
-    /// All is measured that can be.
-    Measured,
-    /// This signal came.
-    Interrupted(i32),
-}
-
 impl Kept {
-    /// The run that is named, else the prices of this machine.
-    pub(super) fn open(on: Option<&str>) -> anyhow::Result<Kept> {
-        match on {
-            Some(name) => Ok(Kept::of(resolve::run(name)?)),
-            None => Ok(Kept::here()),
-        }
-    }
-
     /// This run alone.
     pub(crate) fn of(run: Run) -> Kept {
         Kept { run: Some(run), book: PriceBook::default(), is_named: true, taken: 0 }
@@ -171,12 +154,12 @@ impl Kept {
     }
 
     /// Measures these for at most about so many seconds, the first ones first. They are kept for later bills, and no run of the user's.
-    /// Fails if nothing can be measured.
-    pub(crate) fn measure(&mut self, items: Vec<Item>, budget_s: f64) -> anyhow::Result<Ended> {
+    /// Returns the signal that cut it short. Fails if nothing can be measured.
+    pub(crate) fn measure(&mut self, items: Vec<Item>, budget_s: f64) -> anyhow::Result<Option<i32>> {
         let mut here = if self.is_named { Kept::here() } else { Kept::of_book(std::mem::take(&mut self.book)) };
         let lacking: Vec<Item> =
             items.iter().filter(|item| !here.is_usable(item.operation.id, &item.point)).cloned().collect();
-        let ended = if lacking.is_empty() { Ok(Ended::Measured) } else { here.measure_here(&lacking, budget_s) };
+        let ended = if lacking.is_empty() { Ok(None) } else { here.measure_here(&lacking, budget_s) };
         if self.is_named {
             let wanted =
                 |cost: &&Cost| items.iter().any(|item| item.operation.id == cost.operation && item.point == cost.at);
@@ -189,8 +172,8 @@ impl Kept {
         ended
     }
 
-    /// Measures all of these anew, and keeps what is more certain than before. Fails if nothing can be measured.
-    pub(crate) fn measure_here(&mut self, items: &[Item], budget_s: f64) -> anyhow::Result<Ended> {
+    /// Measures all of these anew, and keeps what is more certain than before. Returns and fails as [`Kept::measure`].
+    pub(crate) fn measure_here(&mut self, items: &[Item], budget_s: f64) -> anyhow::Result<Option<i32>> {
         let begun = Instant::now();
         print_note(&format!(
             "measuring {} of this kernel for at most {budget_s:.0} s; later bills use them",
@@ -201,7 +184,7 @@ impl Kept {
         let mut ended = self.measure_until(until(FIRST), items, TOGETHER, &state)?;
         // What is slow, or measured beside what is, has too few rounds for a narrow interval or for any; then no sum with it has one.
         let vague: Vec<Item> = items.iter().filter(|item| self.is_vague(item)).cloned().collect();
-        if matches!(ended, Ended::Measured) {
+        if ended.is_none() {
             ended = self.measure_until(until(1.0), &vague, TOGETHER / 2, &state)?;
         }
         self.run = self.book.run.clone();
@@ -218,23 +201,23 @@ impl Kept {
     }
 
     /// Measures these as far as there is time, so many together.
-    fn measure_until(&mut self, until: Instant, items: &[Item], together: usize, state: &str) -> anyhow::Result<Ended> {
+    fn measure_until(&mut self, end: Instant, items: &[Item], each: usize, state: &str) -> anyhow::Result<Option<i32>> {
         let mut left = items;
-        let time_left = || until.saturating_duration_since(Instant::now()).as_secs_f64();
+        let time_left = || end.saturating_duration_since(Instant::now()).as_secs_f64();
         while !left.is_empty() && time_left() > 0.0 {
-            let (now, later) = left.split_at(left.len().min(together));
+            let (now, later) = left.split_at(left.len().min(each));
             let share = now.len() as f64 / left.len() as f64;
             let part_s = (time_left() * share - SESSION).max(0.3);
             let args = MeasureArgs { precision: PRECISION, ..MeasureArgs::default() };
             let wanted = Wanted { items: now.to_vec(), patterns: Vec::new(), full: false, paired: 0, budget_s: part_s };
             let Measurement { run, interrupted, .. } = session::measure_part(wanted, &args)?;
-            if let Some(signal) = interrupted {
-                return Ok(Ended::Interrupted(signal));
+            if interrupted.is_some() {
+                return Ok(interrupted);
             }
             self.book.take(state, &run, true, is_current);
             left = later;
         }
-        Ok(Ended::Measured)
+        Ok(None)
     }
 }
 

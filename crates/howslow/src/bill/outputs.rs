@@ -1,5 +1,6 @@
 //! What a bill is written and printed as: the page, the document, the mix, folded stacks, metrics.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use record::{MixLine, Observation, printable};
@@ -13,37 +14,23 @@ use super::mix;
 use crate::cli::{BillArgs, BillFormat};
 use crate::output::{self, Misuse};
 
-/// What a file is written as, by the end of its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OutputForm {
-    Mix,
-    Document,
-    Folded,
-    Picture,
-    Metrics,
-}
+/// The ends of the names of files, which say what is written.
+const ENDS: [&str; 5] = ["toml", "json", "folded", "svg", "prom"];
 
-fn written(path: &Path) -> Option<OutputForm> {
-    match path.extension()?.to_str()? {
-        "toml" => Some(OutputForm::Mix),
-        "json" => Some(OutputForm::Document),
-        "folded" => Some(OutputForm::Folded),
-        "svg" => Some(OutputForm::Picture),
-        "prom" => Some(OutputForm::Metrics),
-        _ => None,
-    }
+fn end(path: &Path) -> &str {
+    path.extension().and_then(OsStr::to_str).unwrap_or_default()
 }
 
 /// Checks the names of files before anything is watched.
 pub(super) fn check(args: &BillArgs) -> Result<(), Misuse> {
-    if let Some(path) = args.output.iter().find(|path| written(path).is_none()) {
+    if let Some(path) = args.output.iter().find(|path| !ENDS.contains(&end(path))) {
         let shown = printable(&path.display().to_string());
         return Err(Misuse(format!(
             "-o {shown}: say FILE.toml for the mix, FILE.json for the document, FILE.folded for stacks of a flame graph, \
              FILE.svg for the graph, or FILE.prom for metrics"
         )));
     }
-    let is_drawn = |path: &PathBuf| matches!(written(path), Some(OutputForm::Folded | OutputForm::Picture));
+    let is_drawn = |path: &PathBuf| ["folded", "svg"].contains(&end(path));
     let has_stacks = args.format == Some(BillFormat::Folded) || args.output.iter().any(is_drawn);
     if args.weigh.is_some() && !has_stacks {
         return Err(Misuse("--weigh is of stacks: add --format folded, -o FILE.folded or -o FILE.svg".into()));
@@ -64,13 +51,13 @@ pub(super) struct PricedBill<'a> {
 /// Writes the files. Returns the text to be printed.
 pub(super) fn write_files(bill: &PricedBill, args: &BillArgs) -> anyhow::Result<String> {
     for path in &args.output {
-        let Some(kind) = written(path) else { continue };
-        let text = match kind {
-            OutputForm::Mix => mix::text(bill.view.seen, bill.view.bill, bill.lines, units(bill.view.seen, args)),
-            OutputForm::Document => output::document_text(&BillDocument::of(bill.view))?,
-            OutputForm::Folded => folded(bill.view, args),
-            OutputForm::Picture => picture(bill.view, args),
-            OutputForm::Metrics => (bill.metrics)(BillMetrics::Prometheus),
+        let text = match end(path) {
+            "toml" => mix::text(bill.view.seen, bill.view.bill, bill.lines, units(bill.view.seen, args)),
+            "json" => output::document_text(&BillDocument::of(bill.view))?,
+            "folded" => folded(bill.view, args),
+            "svg" => picture(bill.view, args),
+            "prom" => (bill.metrics)(BillMetrics::Prometheus),
+            _ => continue,
         };
         write(path, &text)?;
     }
@@ -138,9 +125,4 @@ fn picture(view: &BillView, args: &BillArgs) -> String {
         Weight::Cost => "ns of calls",
     };
     Flame::from_folded(&folded(view, args)).svg(&format!("Calls of {}", printable(&view.seen.what)), what)
-}
-
-/// The observation that a page of no counted call is about.
-pub(super) fn counted_nothing(seen: &Observation) -> bool {
-    seen.source == observe::Source::Accounts.word()
 }

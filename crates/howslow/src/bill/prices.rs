@@ -10,9 +10,10 @@ use record::units::counted;
 use record::{Mix, MixLine, Observation, Point, Run};
 use report::{BillView, PriceOrigin};
 
-use super::kept::{Ended, Kept};
+use super::kept::Kept;
 use crate::cli::BillArgs;
 use crate::predict::pricing::names;
+use crate::resolve;
 
 /// Seconds that a bill may take to measure what it lacks, and seconds with `--measure`.
 const SOON: f64 = 8.0;
@@ -79,7 +80,8 @@ impl Prices {
 
     /// Those of a run, else the most certain of this kernel, in a state.
     pub(crate) fn of(on: Option<&str>, state: MachineState) -> anyhow::Result<Prices> {
-        Ok(Prices::new(Kept::open(on)?, state))
+        let kept = on.map_or_else(|| Ok(Kept::here()), |name| resolve::run(name).map(Kept::of))?;
+        Ok(Prices::new(kept, state))
     }
 
     fn new(kept: Kept, state: MachineState) -> Prices {
@@ -113,10 +115,7 @@ impl Prices {
         }
         let ended = self.kept.measure(items, if longer { LONGER } else { SOON })?;
         self.take();
-        Ok(match ended {
-            Ended::Interrupted(signal) => Some(signal),
-            Ended::Measured => None,
-        })
+        Ok(ended)
     }
 
     /// What prices these counts and is not in the run: what costs most first, as far as counts show.

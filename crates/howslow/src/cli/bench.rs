@@ -7,34 +7,16 @@ use clap::Args;
 
 use super::value::{between, share};
 
-/// What is for routines and commands only.
-const OF_COMMANDS: [&str; 17] = [
-    "routines",
-    "commands",
-    "words",
-    "ignore_failure",
-    "parameter",
-    "list",
-    "shell",
-    "input",
-    "cold",
-    "counts",
-    "fail_on_counts",
-    "export_json",
-    "reference",
-    "setup",
-    "prepare",
-    "conclude",
-    "cleanup",
-];
-
 /// Bench programs instead of routines and commands.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Bench programs (docs/BENCH.md)")]
 pub(crate) struct BenchArgs {
     /// Measure the benchmarks of this program; with an old and a new one, compare them in lockstep: programs of howslow-bench, and
     /// those of criterion, divan, Google Benchmark and go test -c
-    #[arg(long, value_name = "PROGRAM", num_args = 1..=2, conflicts_with_all = OF_COMMANDS)]
+    #[arg(long, value_name = "PROGRAM", num_args = 1..=2, conflicts_with_all = [
+        "routines", "commands", "words", "ignore_failure", "parameter", "list", "shell", "input", "cold", "counts", "fail_on_counts",
+        "export_json", "reference", "setup", "prepare", "conclude", "cleanup",
+    ])]
     pub bench: Vec<PathBuf>,
     /// The old one: a git revision or a folder, in which cargo builds it, or a program
     #[arg(long, value_name = "OLD", requires = "bench")]

@@ -30,7 +30,7 @@ pub(crate) struct ExportArgs {
     #[arg(value_name = "RUN", required = true, add = clap_complete::ArgValueCompleter::new(crate::complete::runs))]
     pub runs: Vec<String>,
     /// The format [default: the one that the end of FILE names, else csv]
-    #[arg(short, long, value_name = "FORMAT", value_parser = formats(exporters()))]
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(EXPORTERS.iter().map(|format| (format.name, format.summary))))]
     pub format: Option<String>,
     /// Write this file, in one step, instead of printing
     #[arg(short, long, value_name = "FILE")]
@@ -44,22 +44,14 @@ pub(crate) struct ImportArgs {
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// The format [default: the one that the content shows]
-    #[arg(short, long, value_name = "FORMAT", value_parser = formats(importers()))]
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(IMPORTERS.iter().map(|format| (format.name, format.summary))))]
     pub format: Option<String>,
     /// Write the run document to this file, instead of keeping it
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
 
-fn exporters() -> Vec<(&'static str, &'static str)> {
-    EXPORTERS.iter().map(|format| (format.name, format.summary)).collect()
-}
-
-fn importers() -> Vec<(&'static str, &'static str)> {
-    IMPORTERS.iter().map(|format| (format.name, format.summary)).collect()
-}
-
 /// The names of formats, each with its help.
-fn formats(known: Vec<(&'static str, &'static str)>) -> PossibleValuesParser {
-    PossibleValuesParser::new(known.into_iter().map(|(name, summary)| PossibleValue::new(name).help(summary)))
+fn formats(known: impl Iterator<Item = (&'static str, &'static str)>) -> PossibleValuesParser {
+    PossibleValuesParser::new(known.map(|(name, summary)| PossibleValue::new(name).help(summary)))
 }

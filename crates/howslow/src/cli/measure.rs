@@ -8,7 +8,6 @@ use clap::{Args, FromArgMatches};
 use clap_complete::ArgValueCompleter;
 use instruments::interference::Load;
 use record::Arrivals;
-use report::Detail;
 
 use super::bench::BenchArgs;
 use super::bill::BillGrowth;
@@ -79,13 +78,6 @@ pub(crate) struct MeasureArgs {
     /// Print CSV instead of the page: one row a cost, one column an axis
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
-}
-
-impl MeasureArgs {
-    /// How much the page says.
-    pub(crate) fn detail(&self) -> Detail {
-        if self.all { Detail::Full } else { Detail::Folded }
-    }
 }
 
 impl Default for MeasureArgs {

@@ -3,7 +3,6 @@
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use clap_complete::ArgValueCompleter;
-use report::Detail;
 
 use crate::complete;
 
@@ -72,13 +71,6 @@ pub(crate) struct ShowArgs {
 
 fn exporters() -> PossibleValuesParser {
     PossibleValuesParser::new(store::exchange::EXPORTERS.iter().map(|format| format.name))
-}
-
-impl ShowArgs {
-    /// How much the page says.
-    pub(crate) fn detail(&self) -> Detail {
-        if self.all { Detail::Full } else { Detail::Folded }
-    }
 }
 
 const EXPLAINED: &str = "\

@@ -1,10 +1,9 @@
-//! `--fail-on`: which costs fail the comparison, and the exit status.
+//! `--fail-on`: which costs fail the comparison.
 
 use analysis::compare::{Comparison, Gate, Gated, Unjudged};
 use record::Run;
 
 use crate::cli::CompareArgs;
-use crate::output::Outcome;
 use crate::pattern::Pattern;
 
 /// The patterns of `--only` that select no cost of these runs, but one that a run skipped. A gate reports them with the reason.
@@ -39,13 +38,4 @@ pub(super) fn gated<'c>(
     }
     gated.unjudged.extend(skipped);
     Some(gated)
-}
-
-/// The exit status: a failure counts more than a cost without a verdict.
-pub(super) fn outcome(gated: &Gated<'_>) -> Outcome {
-    match (gated.failed.is_empty(), gated.is_complete()) {
-        (false, _) => Outcome::GateFailed,
-        (true, false) => Outcome::Skipped,
-        (true, true) => Outcome::Done,
-    }
 }

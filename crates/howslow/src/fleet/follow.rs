@@ -14,20 +14,12 @@ use super::status::{or_misuse, show};
 use crate::cli::{EveryArgs, FleetArg, FollowArgs};
 use crate::output::{Outcome, print_note};
 
-/// Follows a fleet whose jobs go on.
-pub(super) fn attach(args: &FollowArgs) -> anyhow::Result<Outcome> {
+/// Follows a kept fleet, after submitting this.
+pub(super) fn again(args: &FollowArgs, begin: Begin) -> anyhow::Result<Outcome> {
     let folder = or_misuse(Folder::of_user())?;
     let id = or_misuse(folder.find(args.fleet.id.as_deref()))?;
     let _lock = or_misuse(folder.lock(&id))?;
-    follow(&folder, or_misuse(folder.read(&id))?, &args.every, Begin::Nothing)
-}
-
-/// Measures again on the nodes that lack documents.
-pub(super) fn retry(args: &FollowArgs) -> anyhow::Result<Outcome> {
-    let folder = or_misuse(Folder::of_user())?;
-    let id = or_misuse(folder.find(args.fleet.id.as_deref()))?;
-    let _lock = or_misuse(folder.lock(&id))?;
-    follow(&folder, or_misuse(folder.read(&id))?, &args.every, Begin::Missing)
+    follow(&folder, or_misuse(folder.read(&id))?, &args.every, begin)
 }
 
 /// Cancels the jobs of a fleet.

@@ -375,14 +375,8 @@ mod tests {
 
     #[test]
     fn the_command_runs_here_for_as_long_as_its_bound_needs() {
-        use clap::Parser;
-        #[derive(Parser)]
-        struct Words {
-            #[command(flatten)]
-            load: LoadArgs,
-        }
-        let read = |words: &[&str]| Words::try_parse_from([&["load"], words, &["--", "sleep", "3"]].concat());
-        let args = |words: &[&str]| read(words).map(|words| words.load).expect("arguments");
+        let read = |words: &[&str]| crate::cli::parsed::<LoadArgs>(&[words, &["--", "sleep", "3"]].concat());
+        let args = |words: &[&str]| read(words).expect("arguments");
         let bound = |seconds| Bound { share: None, seconds };
         let of = |words: &[&str], seconds| {
             plan(&args(&[&["--size-for", "response mean < 1s"], words].concat()), bound(seconds))

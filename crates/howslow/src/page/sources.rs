@@ -3,12 +3,13 @@
 
 use std::path::Path;
 
+use analysis::fleet::{FleetOptions, found};
 use record::{ReadError, Run};
+use report::document::FleetReportDocument;
 use report::{AnonymousDocument, Section, document_section};
 use serde_json::Value;
 use store::StoreError;
 
-use super::folders;
 use crate::output::Misuse;
 use crate::pattern::Pattern;
 use crate::resolve;
@@ -55,8 +56,9 @@ pub(super) fn read(names: &[String], privacy: Privacy) -> anyhow::Result<PageSou
     let mut originals = Vec::new();
     for name in names {
         if Path::new(name).is_dir() {
-            let document = folders::fleet(name)?;
-            read.add(&document, name, privacy)?;
+            let table = crate::fleet::table(std::slice::from_ref(name))?;
+            let found = found(&table, &FleetOptions::default());
+            read.add(&serde_json::to_value(FleetReportDocument::of(&found, None))?, name, privacy)?;
             continue;
         }
         match resolve::run(name) {

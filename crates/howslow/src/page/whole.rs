@@ -6,6 +6,7 @@ use record::Run;
 use report::{PageDetail, PageRun};
 
 use crate::output::{Misuse, print_note};
+use crate::show::without_samples;
 
 /// A page of one run has at most so many bytes, where the run allows it.
 const MOST_BYTES: usize = 300 << 10;
@@ -32,11 +33,7 @@ impl Held {
     pub fn page_run<'r>(self, name: &str, run: &'r Run) -> anyhow::Result<PageRun<'r>> {
         let packed = match self {
             Held::Whole => store::packed(run)?,
-            Held::Summary => {
-                let mut run = run.clone();
-                run.costs.iter_mut().for_each(|cost| cost.rounds.clear());
-                store::packed(&run)?
-            }
+            Held::Summary => store::packed(&without_samples(run.clone()))?,
         };
         Ok(PageRun { name: name.into(), run, packed })
     }
@@ -133,11 +130,7 @@ mod tests {
         }];
         let command = command(&run);
         for word in [
-            "--rounds 9",
-            "--cpu 1",
-            "--beside compute@25%@other",
-            "--arrivals 1000/s,poisson",
-            "--count 500",
+            "--rounds 9", "--cpu 1", "--beside compute@25%@other", "--arrivals 1000/s,poisson", "--count 500",
             "'pipe.*@size=4 KiB'",
         ] {
             assert!(command.contains(word), "{command}");

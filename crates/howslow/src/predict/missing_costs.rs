@@ -10,7 +10,7 @@ use operation::Item;
 use record::{Mix, MixLine, Point, Run, printable};
 
 use super::pricing::names;
-use crate::bill::kept::{Ended, Kept};
+use crate::bill::kept::Kept;
 use crate::output::Misuse;
 use crate::pattern::{self, Pattern, nearest_of};
 use crate::resolve::Named;
@@ -101,7 +101,7 @@ pub(super) fn measure(mixes: &[Mix], on: &[String], runs: &mut [Run]) -> anyhow:
         }
         let mut kept = Kept::of(run.clone());
         kept.check_measurable(name)?;
-        if let Ended::Interrupted(signal) = kept.measure(items, BUDGET)? {
+        if let Some(signal) = kept.measure(items, BUDGET)? {
             return Ok(Some(signal));
         }
         if let Some(completed) = kept.run {

@@ -33,7 +33,6 @@ pub enum Column {
 }
 
 impl Column {
-    /// Its heading.
     pub fn title(self) -> &'static str {
         match self {
             Column::Pid => "PID",

@@ -5,33 +5,20 @@
 /// A key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// A character.
     Char(char),
-    /// Ctrl and a letter.
     Control(char),
-    /// The keys by their names.
     Up,
-    /// Arrow.
     Down,
-    /// Arrow.
     Left,
-    /// Arrow.
     Right,
-    /// A page back.
     PageUp,
-    /// A page on.
     PageDown,
-    /// To the first row.
     Home,
-    /// To the last row.
     End,
-    /// Return.
     Enter,
     /// Alone, not the beginning of another key.
     Escape,
-    /// Takes the last character back.
     Backspace,
-    /// F1 to F12.
     Function(u8),
 }
 

@@ -51,12 +51,10 @@ impl Memory {
         }
     }
 
-    /// An account by its owner.
     pub fn get(&self, who: &Who) -> Option<&Entry> {
         self.0.get(who)
     }
 
-    /// All accounts.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.0.values()
     }

@@ -14,15 +14,12 @@ use crate::screen::memory::{Entry, Memory};
 /// What the user chose.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// The length of an interval.
     pub every: Duration,
-    /// The column by which rows are sorted.
     pub sort: Column,
     /// True if the last comes first.
     pub reversed: bool,
     /// Only rows whose id, name or cgroup contains this are shown.
     pub filter: String,
-    /// What accounts are shown of.
     pub view: View,
 }
 
@@ -99,7 +96,6 @@ impl State {
         State { about, settings, pane: true, height: 1, ..State::default() }
     }
 
-    /// The length of an interval.
     pub fn every(&self) -> Duration {
         self.settings.every
     }
@@ -186,7 +182,6 @@ impl State {
         self.scroll();
     }
 
-    /// All rows in order.
     pub fn accounts(&self) -> impl Iterator<Item = &Account> {
         self.rows.iter().filter_map(|who| Some(&self.memory().get(who)?.account))
     }
@@ -197,7 +192,6 @@ impl State {
         rows.filter_map(|(place, who)| Some((self.memory().get(who)?, place == self.place)))
     }
 
-    /// The chosen row.
     pub(crate) fn chosen(&self) -> Option<&Entry> {
         self.rows.get(self.place).and_then(|who| self.memory().get(who))
     }

@@ -239,13 +239,10 @@ fn hint(work: &Work) {
 
 #[cfg(test)]
 mod tests {
-    use clap::{Args, FromArgMatches};
-
     use super::*;
 
     fn works(words: &[&str]) -> Result<Works, Misuse> {
-        let matches = TimeArgs::augment_args(clap::Command::new("time")).get_matches_from([&["time"], words].concat());
-        Works::of(&TimeArgs::from_arg_matches(&matches).expect("arguments"))
+        Works::of(&crate::cli::parsed(words).expect("arguments"))
     }
 
     #[test]

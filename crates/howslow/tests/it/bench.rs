@@ -102,33 +102,10 @@ fn what_misbehaves_costs_itself_one_clear_line(data: &TempDir, program: &Path) {
         assert!(found.contains(expected) && found.trim().lines().count() == 1, "{name}: {found}");
     }
     // What prints, or goes elsewhere, is measured beside one that fails.
-    let words = [
-        text(program),
-        text(program),
-        "--filter",
-        "prints",
-        "--filter",
-        "moves",
-        "--filter",
-        "bad_exit",
-        "--budget",
-        "1s",
-    ];
-    time(data, &words)
+    let filters = ["--filter", "prints", "--filter", "moves", "--filter", "bad_exit", "--budget", "1s"];
+    time(data, &[&[text(program); 2][..], &filters].concat())
         .code(3)
         .stdout(contains("bad_exit: ").and(contains("PRINTED").not()).and(contains("3 benchmarks")));
-}
-
-/// A bench program as a shell script.
-fn script(folder: &Path, name: &str, body: &str) -> PathBuf {
-    let path = folder.join(name);
-    // Written by a shell, so that no other thread of this process has it open for writing when it is executed.
-    let status = Command::new("sh")
-        .args(["-c", "printf '%s\\n' \"$1\" > \"$2\" && chmod +x \"$2\"", "sh", body])
-        .arg(&path)
-        .status();
-    assert!(status.expect("sh").success());
-    path
 }
 
 #[test]
@@ -156,7 +133,8 @@ fn programs_in_python_and_of_other_harnesses_are_run_in_turn() {
     let first = &results["benchmarks"][0];
     assert!(first["metadata"]["name"] == "total/10" && first["runs"][0]["values"][0].as_f64() > Some(0.0), "{first}");
     // The first option that is not its own, and all behind it, are for howslow.
-    let howslow = script(data.path(), "howslow", "#!/bin/sh\necho \"$@\"");
+    let howslow = data.path().join("howslow");
+    testing::executable(&howslow, &b"#!/bin/sh\necho \"$@\"\n"[..]);
     let mut handed = Command::new("python3");
     handed.arg(&program).args(["sort", "--against", "old.py", "-o", "x.json"]).env("HOWSLOW", howslow);
     let handed = handed.output().expect("it runs");

@@ -3,41 +3,28 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::Value;
 
 use crate::support::{folder, howslow, json};
-use crate::tidy::{read, root};
+use crate::tidy::{files, read, root};
 
 /// Words of README, and of all pages in `docs`.
 const README_WORDS: usize = 1_000;
 const WORDS: usize = 35_000;
 const COLUMNS: usize = 140;
 
-fn files(folder: &Path, end: &str, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("a folder of this repository").flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            files(&path, end, found);
-        } else if path.to_string_lossy().ends_with(end) {
-            found.push(path);
-        }
-    }
-}
-
 /// The pages in `docs`.
 fn pages() -> Vec<PathBuf> {
-    let mut pages = Vec::new();
-    files(&root().join("docs"), ".md", &mut pages);
-    pages
+    files(&root().join("docs"), ".md")
 }
 
 /// All that people read about howslow.
 fn texts() -> Vec<PathBuf> {
     let mut all = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|name| root().join(name)).to_vec();
     all.extend(pages());
-    files(&root().join("lab"), ".md", &mut all);
+    all.extend(files(&root().join("lab"), ".md"));
     assert!(all.len() > 10, "{all:?}");
     all
 }
@@ -113,12 +100,9 @@ fn every_link_leads_to_a_file_and_a_heading() {
 
 #[test]
 fn every_page_that_the_sources_name_is_there() {
-    let mut sources = Vec::new();
-    for (folder, end) in [("crates", ".rs"), ("docs/tasks", ".sh"), ("books", ".toml"), (".ci", "run")] {
-        files(&root().join(folder), end, &mut sources);
-    }
+    let kinds = [("crates", ".rs"), ("docs/tasks", ".sh"), ("books", ".toml"), (".ci", "run")];
     let mut named = BTreeMap::new();
-    for path in sources {
+    for path in kinds.into_iter().flat_map(|(folder, end)| files(&root().join(folder), end)) {
         let text = read(&path);
         for rest in text.split("docs/").skip(1) {
             let name: String =

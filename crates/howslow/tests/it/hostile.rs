@@ -55,11 +55,7 @@ fn files(data: &TempDir) -> Vec<String> {
     let inner = quoted.trim_matches('"');
     let mut run = EXAMPLE.replace("\"size\": 512", &format!("{quoted}: 512"));
     for text in [
-        "Intel(R) Xeon(R)",
-        "6.18.44",
-        "syscall.getppid",
-        "transparent huge pages are off",
-        "spectre_v1",
+        "Intel(R) Xeon(R)", "6.18.44", "syscall.getppid", "transparent huge pages are off", "spectre_v1",
         "system calls",
     ] {
         run = run.replace(text, inner);

@@ -13,17 +13,8 @@ fn howslow(data: &TempDir) -> Command {
     command
 }
 
-const EMULATED: [&str; 9] = [
-    "run",
-    "mode.host.call@mode=emulated",
-    "mode.read@mode=emulated",
-    "mode.keyed@mode=emulated",
-    "mode.convert@mode=emulated",
-    "--full",
-    "--json",
-    "--budget",
-    "8s",
-];
+const EMULATED: &str = "run mode.host.call@mode=emulated mode.read@mode=emulated mode.keyed@mode=emulated \
+    mode.convert@mode=emulated --full --json --budget 8s";
 
 /// The run that was printed, after a check of the exit status.
 fn run(command: &mut Command) -> Run {
@@ -40,7 +31,7 @@ fn every_program_is_measured_emulated_or_skipped_with_what_it_needs() {
     every_program_is_measured_emulated();
     let data = folder();
     let skips = |reason: &str, remedy: &str| {
-        let run = run(howslow(&data).args(EMULATED).env("PATH", data.path()));
+        let run = run(howslow(&data).args(EMULATED.split(' ')).env("PATH", data.path()));
         assert_eq!(run.skipped.len(), 6, "{:?}", run.skipped);
         let is_expected = |skip: &record::Skip| skip.reason.ends_with(reason) && skip.remedy.contains(remedy);
         assert!(run.skipped.iter().all(is_expected), "{:?}", run.skipped);
@@ -57,7 +48,7 @@ fn every_program_is_measured_emulated() {
         return;
     }
     let data = folder();
-    let run = run(howslow(&data).args(EMULATED).args(["--rounds", "2", "--precision", "50%"]));
+    let run = run(howslow(&data).args(EMULATED.split(' ')).args(["--rounds", "2", "--precision", "50%"]));
     assert!(run.skipped.is_empty(), "{:?}", run.skipped);
     let emulated = run.costs.iter().filter(|cost| cost.at.word("mode") == Some("emulated"));
     let mut emulated: Vec<&str> = emulated.map(|cost| cost.operation.as_str()).collect();

@@ -1,18 +1,8 @@
 //! `howslow report`: what a page holds, what it leaves out, what it refuses; and that the gallery in the docs is current.
 
-use std::path::{Path, PathBuf};
-
-use record::Run;
+use std::path::Path;
 
 use crate::support::{EXAMPLE, folder, howslow};
-
-fn written(data: &tempfile::TempDir, change: impl Fn(&mut Run)) -> PathBuf {
-    let mut run = record::run_from_bytes(EXAMPLE.as_bytes()).expect("a run");
-    change(&mut run);
-    let file = data.path().join("run.json");
-    std::fs::write(&file, serde_json::to_vec(&run).expect("JSON")).expect("written");
-    file
-}
 
 /// Written by `howslow report --gallery docs/gallery --force`.
 #[test]
@@ -35,7 +25,8 @@ fn the_gallery_is_that_of_the_reference_machines() {
 #[test]
 fn a_full_disk_leaves_no_half_page_and_keeps_the_old_one() {
     let data = folder();
-    let (run, small) = (written(&data, |_| ()), data.path().join("small"));
+    let [run, small] = ["run.json", "small"].map(|name| data.path().join(name));
+    std::fs::write(&run, EXAMPLE).expect("written");
     std::fs::create_dir(&small).expect("a folder");
     let script = "mount -t tmpfs -o size=16k none \"$1\" || exit 98; \"$0\" report \"$2\" -o \"$1/page.html\"; \
         echo \"$? $(ls -A \"$1\" | wc -l)\"; echo old >\"$1/page.html\"; \

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Child, Output};
 use std::time::Duration;
 
 use assert_cmd::Command;
@@ -109,6 +109,16 @@ pub fn family(pid: u32) -> Vec<u32> {
 pub fn kill(pid: u32, signal: Signal) {
     let sent = kill_process(Pid::from_raw(pid as i32).expect("an id"), signal);
     assert!(matches!(sent, Ok(()) | Err(Errno::SRCH)), "{sent:?}");
+}
+
+/// A child that ends with the test.
+pub struct Ours(pub Child);
+
+impl Drop for Ours {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// True if a process has ended; one that nobody has waited for has ended too.

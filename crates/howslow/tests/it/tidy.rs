@@ -4,27 +4,15 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::help::every_verb;
+
 /// From the bottom up: each crate may use only those before it.
-const LAYERS: [&str; 18] = [
-    "bench-macros",
-    "bench",
-    "testing",
-    "schema-macros",
-    "record",
-    "system",
-    "operation",
-    "catalogue",
-    "analysis",
-    "measure",
-    "instruments",
-    "terminal",
-    "observe",
-    "load",
-    "store",
-    "fleet",
-    "report",
-    "howslow",
-];
+fn layers() -> Vec<&'static str> {
+    let all = "bench-macros bench testing schema-macros record system operation catalogue analysis measure instruments \
+        terminal observe load store fleet report howslow";
+    all.split(' ').collect()
+}
+
 /// The only crates that may contain unsafe code.
 const UNSAFE: [&str; 8] = ["bench", "system", "measure", "operation", "catalogue", "instruments", "observe", "load"];
 const LONGEST_FILE: usize = 400;
@@ -38,13 +26,14 @@ pub fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-fn sources(folder: &Path) -> Vec<PathBuf> {
+/// The files below a folder whose paths end so, but for what is built.
+pub fn files(folder: &Path, end: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         if path.is_dir() && entry.file_name() != "target" {
-            found.extend(sources(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.extend(files(&path, end));
+        } else if path.to_string_lossy().ends_with(end) {
             found.push(path);
         }
     }
@@ -53,10 +42,11 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn crates_depend_one_way() {
-    for (place, name) in LAYERS.iter().enumerate() {
+    let layers = layers();
+    for (place, name) in layers.iter().enumerate() {
         let manifest = read(&root().join("crates").join(name).join("Cargo.toml"));
         let dependencies = manifest.split("[dev-dependencies]").next().unwrap_or_default();
-        for above in &LAYERS[place..] {
+        for above in &layers[place..] {
             let uses = dependencies.lines().any(|line| {
                 line.starts_with(&format!("{above}.workspace")) || line.starts_with(&format!("{above} = {{"))
             });
@@ -64,7 +54,7 @@ fn crates_depend_one_way() {
         }
     }
     let crates = fs::read_dir(root().join("crates")).expect("crates").flatten().count();
-    assert_eq!(crates, LAYERS.len(), "a crate stands in no layer");
+    assert_eq!(crates, layers.len(), "a crate stands in no layer");
 }
 
 /// A module by its path, which is empty for the crate's root.
@@ -73,7 +63,7 @@ type Module = Vec<String>;
 /// The modules of a crate that have their own file, with their text, without tests.
 fn modules(source: &Path) -> BTreeMap<Module, String> {
     let mut modules = BTreeMap::new();
-    for path in sources(source) {
+    for path in files(source, ".rs") {
         let below = path.strip_prefix(source).expect("a source lies below its folder").with_extension("");
         let mut module: Module = below.iter().map(|part| part.to_string_lossy().into_owned()).collect();
         if module.iter().any(|part| part == "tests") {
@@ -168,7 +158,7 @@ fn circle(start: &Module, imports: &BTreeMap<Module, BTreeSet<Module>>) -> Optio
 
 #[test]
 fn files_do_not_import_each_other_in_circles() {
-    for name in LAYERS {
+    for name in layers() {
         let modules = modules(&root().join("crates").join(name).join("src"));
         let imports: BTreeMap<_, _> =
             modules.iter().map(|(module, text)| (module.clone(), imports(module, text, &modules))).collect();
@@ -197,7 +187,7 @@ fn no_two_types_of_a_crate_have_one_name() {
     assert_eq!(defined("struct B<T>(T);"), Some("B"));
     assert_eq!(["    type C = u8;", "use D;", "}"].map(defined), [None; 3]);
     let mut count = 0;
-    for name in LAYERS {
+    for name in layers() {
         let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         let modules = modules(&root().join("crates").join(name).join("src"));
         for (module, text) in &modules {
@@ -217,7 +207,7 @@ fn no_two_types_of_a_crate_have_one_name() {
 
 #[test]
 fn unsafe_code_stays_where_it_is_allowed() {
-    for name in LAYERS {
+    for name in layers() {
         let source = root().join("crates").join(name).join("src");
         let head = ["lib.rs", "main.rs"].map(|file| source.join(file)).into_iter().find(|file| file.exists());
         let forbidden = read(&head.expect("a crate has a lib or a main")).contains("#![forbid(unsafe_code)]");
@@ -227,7 +217,7 @@ fn unsafe_code_stays_where_it_is_allowed() {
 
 #[test]
 fn files_are_short_and_begin_with_what_they_are_for() {
-    for path in sources(&root().join("crates")) {
+    for path in files(&root().join("crates"), ".rs") {
         let text = read(&path);
         assert!(text.starts_with("//!"), "{} does not say what it is for", path.display());
         let lines = text.lines().count();
@@ -260,7 +250,7 @@ fn functions(text: &str) -> Vec<(&str, usize)> {
 #[test]
 fn functions_are_short() {
     let mut count = 0;
-    for path in sources(&root().join("crates")) {
+    for path in files(&root().join("crates"), ".rs") {
         for (name, lines) in functions(&read(&path)) {
             assert!(lines <= LONGEST_FUNCTION, "{name} has {lines} lines: {}", path.display());
             count += 1;
@@ -272,9 +262,9 @@ fn functions_are_short() {
 /// What no `mod` names is not compiled: its tests would never run.
 #[test]
 fn every_file_is_a_module_of_a_program() {
-    for name in LAYERS {
+    for name in layers() {
         let folder = root().join("crates").join(name);
-        let files = [sources(&folder.join("src")), sources(&folder.join("tests"))].concat();
+        let files = ["src", "tests"].map(|part| files(&folder.join(part), ".rs")).concat();
         let text: String = files.iter().map(|path| read(path)).collect();
         let word = |text: &str| -> String {
             text.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect()
@@ -294,7 +284,7 @@ fn every_file_is_a_module_of_a_program() {
 fn nothing_is_left_undone_in_the_sources() {
     let marks =
         [["TO", "DO"].concat(), ["FIX", "ME"].concat(), ["todo", "!("].concat(), ["unimplemented", "!("].concat()];
-    for path in sources(&root().join("crates")) {
+    for path in files(&root().join("crates"), ".rs") {
         let text = read(&path);
         for mark in &marks {
             assert!(!text.contains(mark.as_str()), "{} holds {mark}", path.display());
@@ -312,21 +302,9 @@ fn readme_gives_the_two_commands_and_the_check_runs_the_second() {
 
 #[test]
 fn every_verb_is_in_the_readme() {
-    let cli = read(&root().join("crates/howslow/src/cli.rs"));
     let readme = read(&root().join("README.md"));
-    let (_, verbs) = cli.split_once("enum Verb {").expect("the verbs");
-    let (verbs, _) = verbs.split_once("\n}").expect("the end of the verbs");
-    let variants = verbs.lines().filter_map(|line| line.strip_prefix("    "));
-    let names = variants.filter(|line| line.starts_with(|c: char| c.is_ascii_uppercase()));
-    let words = |line: &str| {
-        let variant = line.chars().take_while(char::is_ascii_alphabetic);
-        let letters = variant.flat_map(|letter| letter.is_ascii_uppercase().then_some('-').into_iter().chain([letter]));
-        letters.skip(1).collect::<String>().to_lowercase()
-    };
-    let names: Vec<String> = names.map(words).collect();
-    assert!(names.len() >= 10, "{names:?}");
-    for verb in names {
-        assert!(readme.contains(&format!("howslow {verb}")), "{verb}");
+    for verb in every_verb().iter().filter(|words| words.len() == 1) {
+        assert!(readme.contains(&format!("howslow {}", verb[0])), "{verb:?}");
     }
 }
 
@@ -342,10 +320,10 @@ fn with_shared(path: &Path) -> String {
 /// A dependency whose name does not occur in the sources is compiled without need.
 #[test]
 fn every_dependency_is_used() {
-    for name in LAYERS {
+    for name in layers() {
         let folder = root().join("crates").join(name);
         let manifest = read(&folder.join("Cargo.toml"));
-        let text: String = sources(&folder).iter().map(|path| with_shared(path)).collect();
+        let text: String = files(&folder, ".rs").iter().map(|path| with_shared(path)).collect();
         let mut section = "";
         for line in manifest.lines() {
             if line.starts_with('[') {

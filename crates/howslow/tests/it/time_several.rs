@@ -127,15 +127,8 @@ fn what_was_set_up_is_cleaned_up_where_a_signal_ends_the_trial() {
     let data = folder();
     let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("howslow"));
     command.env("HOWSLOW_DATA", data.path().join("data")).current_dir(data.path());
-    command.args([
-        "time",
-        "--setup",
-        "echo made >> log",
-        "--cleanup",
-        "echo gone >> log",
-        "-c",
-        "sh -c 'touch begun; exec sleep 60'",
-    ]);
+    command.args(["time", "--setup", "echo made >> log", "--cleanup", "echo gone >> log"]);
+    command.args(["-c", "sh -c 'touch begun; exec sleep 60'"]);
     let mut running =
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
     support::until("the trial", || data.path().join("begun").exists());

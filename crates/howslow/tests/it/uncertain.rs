@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 
 use record::{Doubt, Run};
 use tempfile::TempDir;
 
-use crate::support::{folder, howslow};
+use crate::support::{Ours, folder, howslow};
 
 fn run(data: &TempDir, arguments: &[&str]) -> Run {
     let result = howslow(data).arg("run").args(arguments).arg("--json").assert().success();
@@ -36,33 +36,22 @@ fn no_figure_lies_outside_its_own_samples_whatever_is_remembered() {
 }
 
 /// A busy loop on one CPU that ends with the test.
-struct Busy(Child);
-
-impl Busy {
-    fn on(cpu: u32) -> Busy {
-        let mut command = std::process::Command::new("sh");
-        command.args(["-c", "while :; do :; done"]).stdin(Stdio::null()).process_group(0);
-        let child = command.spawn().expect("sh starts");
-        let mut set = rustix::thread::CpuSet::new();
-        set.set(cpu as usize);
-        let pid = rustix::process::Pid::from_child(&child);
-        rustix::thread::sched_setaffinity(Some(pid), &set).expect("pinned");
-        Busy(child)
-    }
-}
-
-impl Drop for Busy {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+fn busy_on(cpu: u32) -> Ours {
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", "while :; do :; done"]).stdin(Stdio::null()).process_group(0);
+    let child = command.spawn().expect("sh starts");
+    let mut set = rustix::thread::CpuSet::new();
+    set.set(cpu as usize);
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::thread::sched_setaffinity(Some(pid), &set).expect("pinned");
+    Ours(child)
 }
 
 #[test]
 fn a_busy_program_on_the_measured_cpu_is_reported() {
     let data = folder();
     let cpu = *system::machine::describe().cpu.usable.first().expect("a CPU");
-    let _busy = Busy::on(cpu);
+    let _busy = busy_on(cpu);
     // An iteration is longer than a scheduler's slice, so every batch contains some of the other program's time.
     let run = run(&data, &["memory.copy@size=64MiB", "--cpu", &cpu.to_string(), "--budget", "6s"]);
     let cost = run.costs.iter().find(|cost| cost.bytes.0 == 64 << 20).expect("measured");

@@ -12,18 +12,8 @@ use crate::text::Style;
 pub(super) fn interactions(rows: &[PaperRow], style: Style) -> String {
     let mut grid = Grid::new("><>>>>>>>>>>", [vec![6], vec![4, 5], vec![11], vec![9], vec![2], vec![8], vec![7]]);
     grid.heading([
-        "",
-        "per interaction",
-        "ended",
-        "a second",
-        "CPU",
-        "faults",
-        "real",
-        "CPU each",
-        "faults each",
-        "wait",
-        "response",
-        "+-",
+        "", "per interaction", "ended", "a second", "CPU", "faults", "real", "CPU each", "faults each", "wait",
+        "response", "+-",
     ]);
     for (number, row) in rows.iter().enumerate() {
         let each = &row.response;

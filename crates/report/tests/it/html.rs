@@ -252,12 +252,7 @@ fn a_page_shows_what_was_found_and_how_sure_it_is() {
     let run = example();
     let page = page(&[("this machine", &run)], Vec::new());
     for wanted in [
-        "<h2 id=\"verdict\">Verdict</h2>",
-        "<dt>Normal",
-        "<dt>Odd",
-        "<dt>Do",
-        "How sure",
-        "id=\"ladder\"",
+        "<h2 id=\"verdict\">Verdict</h2>", "<dt>Normal", "<dt>Odd", "<dt>Do", "How sure", "id=\"ladder\"",
         "id=\"costs\"",
     ] {
         assert!(page.contains(wanted), "{wanted}");

@@ -90,15 +90,9 @@ fn the_departures_of_the_6180_are_known() {
     assert_eq!(
         texts("multics-6180-adjusted"),
         [
-            "ada 645/6180 2.62 is 2.612",
-            "sarl 6080/6180 .77 is 0.779",
-            "larl 6080/6180 .87 is 0.877",
-            "ada adjustment 100 is 97.0",
-            "sta adjustment 100 is 102.0",
-            "eapbp adjustment 100 is 97.0",
-            "eapbp* adjustment 200 is 197.0",
-            "stpbp adjustment 100 is 97.0",
-            "larl adjustment 100 is 97.0",
+            "ada 645/6180 2.62 is 2.612", "sarl 6080/6180 .77 is 0.779", "larl 6080/6180 .87 is 0.877",
+            "ada adjustment 100 is 97.0", "sta adjustment 100 is 102.0", "eapbp adjustment 100 is 97.0",
+            "eapbp* adjustment 200 is 197.0", "stpbp adjustment 100 is 97.0", "larl adjustment 100 is 97.0",
         ]
     );
     assert!(texts("multics-645").is_empty() && texts("gcos-6080").is_empty());

@@ -10,12 +10,8 @@ use super::host::Host;
 
 /// Where hierarchies of cgroups are mounted: the unified one first.
 const HIERARCHIES: [&str; 6] = [
-    "sys/fs/cgroup/unified",
-    "sys/fs/cgroup/systemd",
-    "sys/fs/cgroup/memory",
-    "sys/fs/cgroup/pids",
-    "sys/fs/cgroup/cpu",
-    "sys/fs/cgroup/cpu,cpuacct",
+    "sys/fs/cgroup/unified", "sys/fs/cgroup/systemd", "sys/fs/cgroup/memory", "sys/fs/cgroup/pids",
+    "sys/fs/cgroup/cpu", "sys/fs/cgroup/cpu,cpuacct",
 ];
 /// Cgroups of a hierarchy beyond these are not looked at.
 const MOST: usize = 50_000;

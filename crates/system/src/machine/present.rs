@@ -16,11 +16,7 @@ const PROGRAMS: [&str; 2] = ["/bin/sh", "/bin/true"];
 
 /// Build options that make a kernel many times slower than production kernels.
 const DEBUGGING: [&str; 6] = [
-    "CONFIG_KASAN",
-    "CONFIG_KCSAN",
-    "CONFIG_KMSAN",
-    "CONFIG_PROVE_LOCKING",
-    "CONFIG_DEBUG_PAGEALLOC_ENABLE_DEFAULT",
+    "CONFIG_KASAN", "CONFIG_KCSAN", "CONFIG_KMSAN", "CONFIG_PROVE_LOCKING", "CONFIG_DEBUG_PAGEALLOC_ENABLE_DEFAULT",
     "CONFIG_SLUB_DEBUG_ON",
 ];
 

@@ -28,20 +28,9 @@ pub(super) const PAIRS: &[(&str, &str)] = &[
 
 /// The beginnings of the other ids that the rules name.
 const NAMED: &[&str] = &[
-    "called.",
-    "file.read.direct",
-    "page.fault.anonymous",
-    "page.fault.copy",
-    "page.fault.around",
-    "page.fault.huge",
-    "page.unmap.touched",
-    "process.exec",
-    "process.vfork",
-    "process.fork.resident",
-    "thread.clone3",
-    "switch.process",
-    "syscall.read.null",
-    "syscall.write.null",
+    "called.", "file.read.direct", "page.fault.anonymous", "page.fault.copy", "page.fault.around", "page.fault.huge",
+    "page.unmap.touched", "process.exec", "process.vfork", "process.fork.resident", "thread.clone3", "switch.process",
+    "syscall.read.null", "syscall.write.null",
 ];
 
 /// Operations that time what programs seldom do with a call, where another times what they mostly do: descriptors are added to an epoll

@@ -16,20 +16,9 @@ use crate::sums::quotient;
 
 /// What the paper prints, in its order.
 const PRINTED: [&str; 14] = [
-    "vax.memory.780",
-    "vax.memory.8200",
-    "vax.memory.8600",
-    "vax.memory.8650",
-    "vax.instruction.alone",
-    "vax.instruction",
-    "vax.running",
-    "vax.running.transfer",
-    "vax.output.9600",
-    "vax.input.9600",
-    "vax.output.dmf",
-    "vax.output.lat",
-    "vax.features.off",
-    "vax.features.on",
+    "vax.memory.780", "vax.memory.8200", "vax.memory.8600", "vax.memory.8650", "vax.instruction.alone",
+    "vax.instruction", "vax.running", "vax.running.transfer", "vax.output.9600", "vax.input.9600", "vax.output.dmf",
+    "vax.output.lat", "vax.features.off", "vax.features.on",
 ];
 /// How many of them are memories.
 const MEMORIES: usize = 4;

@@ -9,7 +9,7 @@ use operation::Value::Word;
 use operation::{Axis, Failure, Loop, word, words};
 use rustix::param::page_size;
 
-use crate::kit::{HUGE, Mapping, base_pages_only, huge_pages, ensure};
+use crate::kit::{HUGE, Mapping, base_pages_only, ensure, huge_pages};
 
 /// Frames of new memory, or frames that the batch before freed.
 pub(crate) const FRAMES: Axis = word("frames", words!["fresh", "recycled"]).headline(words!["fresh"]);
@@ -56,9 +56,7 @@ impl Supply {
         let mapping = Mapping::anonymous(bytes + HUGE)?;
         match pages {
             FramePages::Base => base_pages_only(&mapping)?,
-            FramePages::Huge => {
-                huge_pages(&mapping)?
-            }
+            FramePages::Huge => huge_pages(&mapping)?,
         }
         let first = mapping.first_huge();
         let step = if pages == FramePages::Base { page_size() } else { HUGE };

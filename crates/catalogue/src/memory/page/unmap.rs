@@ -8,7 +8,7 @@ use rustix::param::page_size;
 use super::faults::{FaultCounter, all_there};
 use super::frames::room;
 use super::of_file::file_of;
-use crate::kit::{BASE, HUGE, Mapping, MemoryKind, base_pages_only, huge_pages, handles, huge_bytes, this_time, tried};
+use crate::kit::{BASE, HUGE, Mapping, MemoryKind, base_pages_only, handles, huge_bytes, huge_pages, this_time, tried};
 
 /// What is mapped: base pages or huge ones of anonymous memory, or pages of a file.
 const PAGES: Axis = word("pages", words!["base", "huge", "file"]);

@@ -141,22 +141,9 @@ macro_rules! by {
 
 by!(sse2, "sse2", 2, _mm_setzero_si128, _mm_set1_epi64x, _mm_add_epi64, _mm_load_si128, _mm_stream_si128);
 by!(
-    avx2,
-    "avx2",
-    4,
-    _mm256_setzero_si256,
-    _mm256_set1_epi64x,
-    _mm256_add_epi64,
-    _mm256_load_si256,
-    _mm256_stream_si256
+    avx2, "avx2", 4, _mm256_setzero_si256, _mm256_set1_epi64x, _mm256_add_epi64, _mm256_load_si256, _mm256_stream_si256
 );
 by!(
-    avx512,
-    "avx512f",
-    8,
-    _mm512_setzero_si512,
-    _mm512_set1_epi64,
-    _mm512_add_epi64,
-    _mm512_load_si512,
+    avx512, "avx512f", 8, _mm512_setzero_si512, _mm512_set1_epi64, _mm512_add_epi64, _mm512_load_si512,
     _mm512_stream_si512
 );

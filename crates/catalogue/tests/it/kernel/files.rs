@@ -40,17 +40,8 @@ fn files_get_another_owner_or_group_each_time() {
 #[test]
 fn calls_on_attributes_change_the_file() {
     const IDS: [&str; 11] = [
-        "call.chmod",
-        "call.fchmod",
-        "call.fchmodat",
-        "call.fchmodat2",
-        "call.utime",
-        "call.utimes",
-        "call.futimesat",
-        "call.utimensat",
-        "call.file_setattr",
-        "call.truncate",
-        "call.ftruncate",
+        "call.chmod", "call.fchmod", "call.fchmodat", "call.fchmodat2", "call.utime", "call.utimes", "call.futimesat",
+        "call.utimensat", "call.file_setattr", "call.truncate", "call.ftruncate",
     ];
     for id in IDS {
         changes_each_time(id, &[], |scratch| {

@@ -59,11 +59,7 @@ fn look_ups_are_of_many_names_where_there_were_many() {
 
 #[test]
 fn only_the_first_look_up_of_a_name_misses_the_caches_unless_there_are_many() {
-    let chosen = |names: u64| {
-        let calls = vec![call("newfstatat", 2000, 0, None)];
-        let together = Requests { calls: calls.clone(), distinct_names: Some(names), ..Requests::default() };
-        shown(&OPERATIONS.terms(&calls[0], &together, Met::AsCounted))
-    };
+    let chosen = |names: u64| guessed(&[call("newfstatat", 2000, 0, None)], Some(names), 0);
     assert_eq!(chosen(20), lines(&[("called.stat@files=4096", 20.0), ("called.stat@files=1", 1980.0)]));
     assert_eq!(chosen(1500), lines(&[("called.stat@files=4096", 2000.0)]));
 }
@@ -139,7 +135,7 @@ fn sizes_lie_on_a_line_and_one_byte_is_no_page() {
 
 #[test]
 fn a_run_that_has_one_byte_alone_prices_no_pages() {
-    let book = crate::resolve::run("pdp-11-24").expect("a book");
+    let book = resolve::run("pdp-11-24").expect("a book");
     let one = record::Cost { operation: "syscall.write.null".into(), at: Point::default(), ..book.costs[0].clone() };
     let list = list_of(Run { costs: vec![one], ..book });
     let terms = |bytes: u64| list.terms(&call("write", 3, 0, Some(bytes)), &Requests::default(), Met::One);
@@ -223,7 +219,7 @@ fn messages_that_wake_their_receiver_cost_more_than_those_that_do_not() {
         ("called.send.other@distance=other,receiver=asleep,size=64", 4.0),
     ];
     assert_eq!(chosen(std::slice::from_ref(&send), &[], Met::One), lines(&expected));
-    let book = crate::resolve::run("pdp-11-24").expect("a book");
+    let book = resolve::run("pdp-11-24").expect("a book");
     let machine =
         record::Machine { cpu: record::CpuModel { online: 1, ..book.machine.cpu.clone() }, ..book.machine.clone() };
     let alone = list_of(Run { machine, ..book }).terms(&send, &Requests::default(), Met::One);

@@ -44,12 +44,6 @@ pub(super) fn nulls(raced: &[RacedBenchmark]) -> NullRuns {
     NullRuns { count: judged.clone().count(), alarms: judged.filter(|row| row.verdict().is_change()).count() }
 }
 
-/// Checks before anything is built or run that the files can be written.
-pub(super) fn check_files(args: &BenchArgs) -> anyhow::Result<()> {
-    output::check_writable(args.markdown.iter().chain(&args.badge))?;
-    Ok(())
-}
-
 /// Prints the comparison, and writes what was requested.
 pub(super) fn print(shown: &BenchShown, args: &TimeArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.bench.markdown {

@@ -73,8 +73,7 @@ pub(super) fn against(old: &str, new: &Path, args: &TimeArgs) -> anyhow::Result<
 
 /// Checks the arguments before anything is built.
 fn check(args: &TimeArgs) -> anyhow::Result<()> {
-    judged::check_files(&args.bench)?;
-    output::check_writable(&args.measure.output)?;
+    output::check_writable(args.bench.markdown.iter().chain(&args.bench.badge).chain(&args.measure.output))?;
     cpu::check(args.measure.cpu, &system::machine::describe().cpu.usable)?;
     let (measure, usual) = (&args.measure, MeasureArgs::default());
     let unused = [
@@ -129,15 +128,7 @@ impl Compared {
             let name = harness.name();
             return Err(Misuse(format!("--exact: {name} takes --filter as a pattern; write '^...$' instead")).into());
         }
-        let mut compared = Compared {
-            harness,
-            names: Vec::new(),
-            taken: Vec::new(),
-            null: None,
-            rows: Vec::new(),
-            notes: Vec::new(),
-            interrupted: None,
-        };
+        let (mut names, mut notes) = (Vec::new(), Vec::new());
         if harness == Harness::Own {
             let patience = args.patience.unwrap_or(PATIENCE);
             let [old, new] = programs.each_ref().map(|program| listed(program, patience));
@@ -145,13 +136,13 @@ impl Compared {
             if new.is_empty() && old.is_empty() {
                 return Err(none(&programs[1]).into());
             }
-            compared.notes = only_one_has(&old, &new);
-            compared.names = new.into_iter().filter(|name| old.contains(name)).collect();
-            if compared.names.is_empty() {
-                return Err(nothing_in_common(&compared.notes).into());
+            notes = only_one_has(&old, &new);
+            names = new.into_iter().filter(|name| old.contains(name)).collect();
+            if names.is_empty() {
+                return Err(nothing_in_common(&notes).into());
             }
         }
-        Ok(compared)
+        Ok(Compared { harness, names, notes, taken: Vec::new(), null: None, rows: Vec::new(), interrupted: None })
     }
 
     fn race(&mut self, sides: &Sides, args: &TimeArgs) -> anyhow::Result<()> {
@@ -170,7 +161,8 @@ impl Compared {
         names: &[String],
         args: &TimeArgs,
     ) -> anyhow::Result<Vec<RacedBenchmark>> {
-        let budget_s = args.measure.budget.map(|budget| budget / comparisons(args));
+        // All comparisons share the budget.
+        let budget_s = args.measure.budget.map(|budget| if args.bench.null { budget / 2.0 } else { budget });
         // Where only some are run again, each has the time that it had.
         let each_s = budget_s.map_or(EACH, |budget| budget / self.names.len().max(1) as f64);
         let total_s = budget_s.unwrap_or(ALL_OF_OTHERS);
@@ -246,11 +238,6 @@ impl Compared {
 
 fn nothing_in_common(notes: &[String]) -> Misuse {
     Misuse(format!("the builds have no benchmark in common: {}", notes.join("; ")))
-}
-
-/// How many comparisons share the budget.
-fn comparisons(args: &TimeArgs) -> f64 {
-    if args.bench.null { 2.0 } else { 1.0 }
 }
 
 fn plan([old, new]: [&[PathBuf]; 2], names: &[String], each_s: f64, args: &TimeArgs) -> RacePlan {

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{benchmark, git_in, script, text};
+use super::{benchmark, git_in, text};
 use crate::beside::usable_cpu;
 use crate::filter::{errno, filtered};
 use crate::support::{count, folder, found, is_gone, until};
@@ -44,7 +44,8 @@ fn killed_while_the_old_revision_is_built_it_leaves_nothing() {
     let scratch = data.path().join("scratch");
     fs::create_dir(&scratch).expect("a folder");
     let began = data.path().join("began");
-    let cargo = script(data.path(), "cargo", &format!("#!/bin/sh\necho $$ >'{}'\nexec sleep 1000", text(&began)));
+    let cargo = data.path().join("cargo");
+    testing::executable(&cargo, format!("#!/bin/sh\necho $$ >'{}'\nexec sleep 1000\n", text(&began)).as_bytes());
     let mut howslow = Command::new(assert_cmd::cargo::cargo_bin!("howslow"))
         .args(["time", "--bench", "target/release/deps/sums-1", "--against", "HEAD"])
         .current_dir(&place)

@@ -13,18 +13,8 @@ fn two_commands_in_turn_are_compared_and_gated_and_each_run_is_kept() {
     let Some(data) = counting("ebpf") else { return };
     let against = |first: &str, second: u32| {
         let mut command = howslow(&data);
-        command.args([
-            "bill",
-            "--json",
-            "--repeat",
-            "3",
-            "--against",
-            first,
-            "--fail-on",
-            "more-calls",
-            "--at-least",
-            "2%",
-        ]);
+        command.args(["bill", "--json", "--repeat", "3", "--against", first]);
+        command.args(["--fail-on", "more-calls", "--at-least", "2%"]);
         command.arg("--").args(copies(second)).assert()
     };
     let gate = against(&copies(1000).join(" "), 1100).code(4);

@@ -1,31 +1,20 @@
 //! Bills in namespaces of processes and of cgroups, and where the kernel does not report all.
 
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use super::programs::program;
 use super::{Bill, billed_by, counting, possible};
-use crate::support::folder;
+use crate::support::{Ours, folder};
 
 fn path(path: &Path) -> &str {
     path.to_str().expect("a path of text")
 }
 
 /// A shell that starts one program after another, until it is dropped.
-pub(super) struct Busy(pub Child);
-
-impl Busy {
-    pub(super) fn start() -> Busy {
-        let script = "while :; do /bin/true; done";
-        Busy(Command::new("sh").args(["-c", script]).stdin(Stdio::null()).spawn().expect("sh starts"))
-    }
-}
-
-impl Drop for Busy {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+pub(super) fn busy() -> Ours {
+    let script = "while :; do /bin/true; done";
+    Ours(Command::new("sh").args(["-c", script]).stdin(Stdio::null()).spawn().expect("sh starts"))
 }
 
 /// What `howslow bill` prints as a document behind these words, which may hold `HOWSLOW` for the program.
@@ -61,7 +50,7 @@ fn in_a_namespace_of_processes_their_ids_and_the_system_are_those_inside() {
     if !is_possible(&["unshare", "-p", "-f", "--mount-proc", "true"]) {
         return;
     }
-    let _outside = Busy::start();
+    let _outside = busy();
     let behind = |script: &str| bill_behind(&[&inside[..], &[script]].concat());
     let data = folder();
     for source in possible() {
@@ -106,7 +95,7 @@ fn a_cgroup_is_counted_from_within_a_namespace_of_cgroups() {
     if counting("ebpf").is_none() || !is_possible(&["unshare", "-m", "-C", "mount", "-t", "cgroup2", "none", at]) {
         return;
     }
-    let _outside = Busy::start();
+    let _outside = busy();
     let bill = bill_behind(&["unshare", "-m", "sh", "-c", IN_A_NAMESPACE_OF_CGROUPS, at, "HOWSLOW"]);
     let together = &bill.seen.together;
     assert!(together.forks > 0 && together.execs > 0, "{}", bill.document);
@@ -126,7 +115,7 @@ fn what_the_kernel_does_not_report_is_no_charge_and_no_object_and_is_noted() {
     {
         return;
     }
-    let busy = Busy::start();
+    let busy = busy();
     let pid = busy.0.id().to_string();
     let watch = ["HOWSLOW", "bill", "--source", "ebpf", "--for", "300ms", "--json", "-p", &pid];
     let command =

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use record::WaitReason;
 
-use super::containers::{Busy, bill_behind, is_possible};
+use super::containers::{bill_behind, busy, is_possible};
 use super::programs::program;
 use super::*;
 
@@ -128,7 +128,7 @@ fn a_process_that_ends_while_counting_stops_has_no_calls_of_others() {
     if counting("ebpf").is_none() || !is_possible(&[&slowly[..], &["true"]].concat()) {
         return;
     }
-    let busy = Busy::start();
+    let busy = busy();
     let pid = busy.0.id().to_string();
     let bill = ["HOWSLOW", "bill", "--source", "ebpf", "--for", "100ms", "--json", "-p", &pid];
     for process in bill_behind(&[&slowly[..], &bill].concat()).seen.processes {

@@ -100,10 +100,17 @@ fn a_file_of_what_is_killed_is_removed_by_who_is_left_or_at_the_next_start() {
     running.wait().expect("our child");
     assert!(comes(|| names(place.path()).iter().all(|name| name == "data")), "{:?}", names(place.path()));
     let mut running = reading(place.path());
-    // They are stopped first, so that none can clean up after another.
-    let mut all = family(running.id());
-    all.iter().for_each(|&pid| kill(pid, Signal::STOP));
-    all.extend(family(running.id()));
+    let mut all = Vec::new();
+    until("a moment with a file", || {
+        // They are stopped first, so that none can clean up after another.
+        all = family(running.id());
+        all.iter().for_each(|&pid| kill(pid, Signal::STOP));
+        all.extend(family(running.id()));
+        let has_file = scratch_file(place.path(), "file-16777216").is_some();
+        // Each round has a file of its own.
+        all.iter().filter(|_| !has_file).for_each(|&pid| kill(pid, Signal::CONT));
+        has_file
+    });
     all.iter().for_each(|&pid| kill(pid, Signal::KILL));
     running.wait().expect("our child");
     until("all to end", || all.iter().all(|pid| is_gone(*pid)));

@@ -34,16 +34,8 @@ fn in_memory(command: &Command, folder: &Path, mib: u32) -> Option<Command> {
 }
 
 const WRITERS: [&str; 10] = [
-    "write.write",
-    "write.pwrite",
-    "write.fallocate",
-    "write.mmap",
-    "write.stdio",
-    "write.bufwriter",
-    "write.uring",
-    "write.uring.registered",
-    "write.splice",
-    "write.direct",
+    "write.write", "write.pwrite", "write.fallocate", "write.mmap", "write.stdio", "write.bufwriter", "write.uring",
+    "write.uring.registered", "write.splice", "write.direct",
 ];
 
 #[test]

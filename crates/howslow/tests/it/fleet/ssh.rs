@@ -2,19 +2,19 @@
 
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use assert_cmd::cargo::cargo_bin;
 use fleet::Stage;
 use tempfile::TempDir;
 
 use super::{TINY, ended, small_program, state};
-use crate::support::{folder, until};
+use crate::support::{Ours, folder, until};
 
 /// A server that lets in who has the test's key, and a home folder whose client knows it.
 struct Server {
+    _child: Ours,
     home: TempDir,
-    child: Child,
     port: u16,
 }
 
@@ -60,7 +60,7 @@ impl Server {
         std::fs::create_dir(at.join("bin")).expect("a folder");
         testing::executable(&at.join("bin/ssh"), client.as_bytes());
         until("sshd to listen", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
-        Some(Server { home, child, port })
+        Some(Server { _child: Ours(child), home, port })
     }
 
     fn fleet(&self, data: &Path, words: &[&str]) -> Command {
@@ -69,13 +69,6 @@ impl Server {
         command.env("PATH", format!("{}:{path}", self.home.path().join("bin").display()));
         command.arg("fleet").args(words).env("HOWSLOW_DATA", data).env_remove("SSH_AUTH_SOCK");
         command
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -40,18 +40,8 @@ fn build(target: &str) -> Option<PathBuf> {
     }
     let output = build
         .current_dir(root)
-        .args([
-            "build",
-            "--locked",
-            "--package",
-            "howslow",
-            "--no-default-features",
-            "--profile",
-            "systems",
-            "--target",
-            target,
-        ])
-        .args(["--message-format", "json-render-diagnostics"])
+        .args(["build", "--locked", "--package", "howslow", "--no-default-features", "--profile", "systems"])
+        .args(["--target", target, "--message-format", "json-render-diagnostics"])
         .output()
         .expect("cargo");
     assert!(output.status.success(), "{target}: {}", String::from_utf8_lossy(&output.stderr));

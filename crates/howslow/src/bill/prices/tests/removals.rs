@@ -30,7 +30,7 @@ fn files_that_the_program_did_not_create_are_on_the_device_and_hold_a_page() {
 
 #[test]
 fn where_removing_what_the_device_holds_sleeps_as_many_were_there_as_calls_slept() {
-    let book = crate::resolve::run("pdp-11-24").expect("a book");
+    let book = resolve::run("pdp-11-24").expect("a book");
     let written = Point::default().with("size", record::Value::Number(4096));
     let at = written.with("content", record::Value::Word("written".into()));
     let sleeping = |switches: f64| {
@@ -40,18 +40,14 @@ fn where_removing_what_the_device_holds_sleeps_as_many_were_there_as_calls_slept
     };
     let priced = |list: &PriceList, call: &str, slept: u64| {
         let calls = vec![super::call("unlinkat", 10, 0, None)];
-        let waits = Waits { call: Some(call.into()), reason: WaitReason::Kernel, count: slept, ..nothing() };
-        let together = Requests { calls: calls.clone(), waits: vec![waits], ..Requests::default() };
+        let waits = vec![wait(Some(call), WaitReason::Kernel, slept)];
+        let together = Requests { calls: calls.clone(), waits, ..Requests::default() };
         shown(&list.terms(&calls[0], &together, Met::One))
     };
     let [new, old] = ["called.unlink@content=new,size=4096", "called.unlink@content=written,size=4096"];
     assert_eq!(priced(&sleeping(1.0), "unlinkat", 3), lines(&[(new, 7.0), (old, 3.0)]));
     assert_eq!(priced(&sleeping(1.0), "read", 3), lines(&[(new, 10.0)]));
     assert_eq!(priced(&sleeping(0.0), "unlinkat", 3), lines(&[(old, 10.0)]), "sleeps show nothing there");
-}
-
-fn nothing() -> Waits {
-    Waits { call: None, reason: WaitReason::Kernel, count: 0, total_ns: 0.0, p50_ns: 0.0, p99_ns: 0.0 }
 }
 
 #[test]

@@ -55,15 +55,8 @@ impl Harness {
         match self {
             Harness::Own => {}
             Harness::Criterion => {
-                command.args([
-                    "--bench",
-                    "--noplot",
-                    "--discard-baseline",
-                    "--warm-up-time",
-                    "0.02",
-                    "--sample-size",
-                    "10",
-                ]);
+                command.args(["--bench", "--noplot", "--discard-baseline", "--warm-up-time", "0.02"]);
+                command.args(["--sample-size", "10"]);
                 command.args(["--nresamples", "1000", "--measurement-time", &seconds, &pattern]);
                 command.env("CRITERION_HOME", folder);
             }
