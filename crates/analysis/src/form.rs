@@ -26,12 +26,6 @@ impl<T, F: Form<T>> Form<Vec<T>> for Vec<F> {
     }
 }
 
-/// What gives a `T` back when it is read.
-pub trait ReadForm<T> {
-    /// The value of this form.
-    fn value(self) -> T;
-}
-
 /// `#[serde(with = "As::<F>")]`: the field is written in the form `F`, which the schema describes, and read from it.
 pub struct As<F>(PhantomData<F>);
 
@@ -46,16 +40,20 @@ impl<F> As<F> {
     {
         F::of(value).serialize(serializer)
     }
+}
 
-    /// Reads the form.
+impl As<Option<TimeFigure>> {
+    /// Reads a time; an end that is null is the time itself.
     ///
     /// # Errors
     /// Those of the deserializer.
-    pub fn deserialize<'de, T, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error>
-    where
-        F: Deserialize<'de> + ReadForm<T>,
-    {
-        F::deserialize(deserializer).map(F::value)
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Interval>, D::Error> {
+        let read = |TimeFigure { ns, low_ns, high_ns }| {
+            let value = ns?;
+            let (low, high) = (low_ns.unwrap_or(value).min(value), high_ns.unwrap_or(value).max(value));
+            Some(Interval { value, low, high })
+        };
+        Ok(Option::<TimeFigure>::deserialize(deserializer)?.and_then(read))
     }
 }
 
@@ -110,18 +108,6 @@ impl Form<Interval> for TimeFigure {
 impl Form<Interval> for [f64; 2] {
     fn of(interval: &Interval) -> [f64; 2] {
         [interval.low, interval.high]
-    }
-}
-
-/// An end that is null is the time itself.
-impl ReadForm<Option<Interval>> for Option<TimeFigure> {
-    fn value(self) -> Option<Interval> {
-        let TimeFigure { ns, low_ns, high_ns } = self?;
-        ns.map(|value| Interval {
-            value,
-            low: low_ns.unwrap_or(value).min(value),
-            high: high_ns.unwrap_or(value).max(value),
-        })
     }
 }
 

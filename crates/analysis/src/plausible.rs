@@ -2,6 +2,8 @@
 
 use record::{Cost, Doubt, Point, Value};
 
+use crate::sums::join;
+
 /// A rule that holds on every machine: `dearer` never costs less than `cheaper` at the point with the same axes.
 pub struct Rule<'a> {
     /// The operation that does more.
@@ -14,29 +16,18 @@ pub struct Rule<'a> {
 pub fn check(costs: &mut [Cost], rules: &[Rule<'_>], rising: &[(&str, &str)]) {
     let mut found: Vec<(usize, String)> = Vec::new();
     for (index, cost) in costs.iter().enumerate() {
-        for rule in rules.iter().filter(|rule| rule.dearer == cost.operation) {
-            if let Some(other) =
-                costs.iter().find(|other| other.operation == rule.cheaper && within(&other.at, &cost.at))
-                && certainly_below(cost, other)
-            {
-                found.push((index, format!("{} at {} should not cost more", other.typed(), other.quoted())));
-            }
-        }
-        for (_, axis) in rising.iter().filter(|(operation, _)| *operation == cost.operation) {
-            if let Some(other) = next_lower(costs, cost, axis)
-                && certainly_below(cost, other)
-            {
-                found.push((index, format!("{} at {} should not cost more", other.typed(), other.quoted())));
-            }
+        let rules = rules.iter().filter(|rule| rule.dearer == cost.operation);
+        let contained = rules.filter_map(|rule| {
+            costs.iter().find(|other| other.operation == rule.cheaper && within(&other.at, &cost.at))
+        });
+        let axes = rising.iter().filter(|(operation, _)| *operation == cost.operation);
+        let lower = axes.filter_map(|(_, axis)| next_lower(costs, cost, axis));
+        for other in contained.chain(lower).filter(|other| certainly_below(cost, other)) {
+            found.push((index, format!("{} at {} should not cost more", other.typed(), other.quoted())));
         }
     }
-    for (index, than) in found {
-        let doubt = Doubt::Implausible { than };
-        // A rule may occur once for every point of its operation.
-        if !costs[index].doubts.contains(&doubt) {
-            costs[index].doubts.push(doubt);
-        }
-    }
+    // A rule may occur once for every point of its operation.
+    found.into_iter().for_each(|(index, than)| join(&mut costs[index].doubts, [Doubt::Implausible { than }]));
 }
 
 /// True if every axis of `inner` that `outer` has is at the same value there.

@@ -2,6 +2,7 @@
 
 use record::{Cost, Doubt, Estimate, Mix, MixLine, Point, Run, WholeAs};
 
+use crate::by_key;
 use crate::derived::net;
 use crate::estimate::interval;
 use crate::mix::{FigureSource, Lack, Names, SharedErrors, Sum, cost_of};
@@ -240,16 +241,11 @@ impl MixPrediction {
 
     /// Families in the order of the mix.
     pub fn families(&self) -> Vec<FamilyCost> {
-        let mut families: Vec<FamilyCost> = Vec::new();
-        for row in &self.rows {
-            let place = families.iter().position(|family| family.family == row.line.family).unwrap_or_else(|| {
-                families.push(FamilyCost { family: row.line.family.clone(), total: Sum::default() });
-                families.len() - 1
-            });
-            let total = std::mem::take(&mut families[place].total);
-            families[place].total = total.plus(row.line.term.times, &row.each);
-        }
-        families
+        let total = |rows: &[&PricedLine]| {
+            rows.iter().fold(Sum::default(), |sum, row| sum.plus(row.line.term.times, &row.each))
+        };
+        let families = by_key(self.rows.iter().map(|row| (&row.line.family, row)));
+        families.into_iter().map(|(family, rows)| FamilyCost { family: family.clone(), total: total(&rows) }).collect()
     }
 
     /// A part divided by the total; `None` if the total is not positive.

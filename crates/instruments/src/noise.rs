@@ -10,7 +10,6 @@
 mod chain;
 mod counters;
 mod format;
-mod names;
 mod options;
 mod spin;
 mod switching;

@@ -119,9 +119,7 @@ impl<'a> Session<'a> {
         let setting = Setting {
             configuration,
             script: &self.script,
-            arrivals: self.plan.arrivals,
-            settle_s: self.plan.settle.0,
-            time_s: self.plan.time.0,
+            plan: self.plan,
             group: &group,
             device: device.as_ref(),
             cpus: &cpus,

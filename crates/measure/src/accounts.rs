@@ -2,13 +2,8 @@
 
 use record::Noise;
 
-/// The machine's processor time during the run, from the kernel's accounts.
+/// The machine's processor time so far, in ticks.
 pub(crate) struct Accounts {
-    start: Option<Ticks>,
-}
-
-#[derive(Clone, Copy)]
-struct Ticks {
     busy: f64,
     all: f64,
     steal: f64,
@@ -16,32 +11,25 @@ struct Ticks {
 }
 
 impl Accounts {
-    pub fn open() -> Accounts {
-        Accounts { start: Ticks::now() }
-    }
-
-    /// Fills in what other programs used. Our own part is complete only after the launcher is reaped, so close after
-    /// that.
-    pub fn close(self, noise: &mut Noise) {
-        let (Some(start), Some(end)) = (self.start, Ticks::now()) else { return };
-        let all = (end.all - start.all).max(1.0);
-        noise.others = (((end.busy - start.busy) - (end.own - start.own)) / all).max(0.0);
-        noise.steal = (end.steal - start.steal) / all;
-    }
-}
-
-impl Ticks {
-    fn now() -> Option<Ticks> {
+    pub fn now() -> Option<Accounts> {
         let text = std::fs::read_to_string("/proc/stat").ok()?;
         let fields: Vec<f64> =
             text.lines().next()?.split_whitespace().skip(1).filter_map(|field| field.parse().ok()).collect();
         let at = |index: usize| fields.get(index).copied().unwrap_or(0.0);
         let per_second = rustix::param::clock_ticks_per_second() as f64;
-        Some(Ticks {
+        Some(Accounts {
             busy: at(0) + at(1) + at(2) + at(5) + at(6),
             all: fields.iter().take(8).sum(),
             steal: at(7),
             own: crate::watch::own_processor_time() / 1e9 * per_second,
         })
+    }
+
+    /// Fills in what other programs used since. Our own part is complete only after the launcher is reaped, so close after that.
+    pub fn close(self, noise: &mut Noise) {
+        let Some(end) = Accounts::now() else { return };
+        let all = (end.all - self.all).max(1.0);
+        noise.others = (((end.busy - self.busy) - (end.own - self.own)) / all).max(0.0);
+        noise.steal = (end.steal - self.steal) / all;
     }
 }

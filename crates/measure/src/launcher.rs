@@ -52,7 +52,7 @@ pub(crate) struct Pool {
     items: Vec<Item>,
     checker: Checker,
     scratch: PathBuf,
-    launcher: Launcher,
+    pub(crate) launcher: Launcher,
     started: u32,
     /// Dropped after the launcher, because it inherits the launcher's orphans.
     _heir: Heir,
@@ -106,14 +106,6 @@ impl Pool {
     pub fn launchers(&self) -> Launchers {
         Launchers { count: self.started, executed: self.program.is_some() }
     }
-
-    /// Runs one round.
-    ///
-    /// # Errors
-    /// If a signal came in the meantime, or the launcher is gone.
-    pub fn round(&mut self, order: RoundRequest, signals: &Signals) -> Result<RoundEnd, Ended> {
-        self.launcher.round(order, signals)
-    }
 }
 
 /// While this value lives, this process is the parent of every orphan below it. If a launcher is killed, its rounds
@@ -134,7 +126,7 @@ impl Drop for Heir {
 }
 
 /// The parent's end of one launcher.
-struct Launcher {
+pub(crate) struct Launcher {
     pid: libc::pid_t,
     /// Whether it may have started rounds.
     ready: bool,
@@ -212,7 +204,7 @@ impl Launcher {
         self.stream.get_mut().write_all(&line)
     }
 
-    fn round(&mut self, order: RoundRequest, signals: &Signals) -> Result<RoundEnd, Ended> {
+    pub fn round(&mut self, order: RoundRequest, signals: &Signals) -> Result<RoundEnd, Ended> {
         let gone = |error: std::io::Error| Ended::Broken(MeasureError::Launcher(error));
         self.send(&Request::Round(Box::new(order))).map_err(gone)?;
         let mut answer = String::new();

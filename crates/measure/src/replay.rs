@@ -75,7 +75,7 @@ impl Rounds {
     /// If a signal came in the meantime, or the launcher is gone.
     pub fn round(&mut self, request: RoundRequest, signals: &Signals) -> Result<RoundEnd, Ended> {
         match self {
-            Rounds::Taken(pool) => pool.round(request, signals),
+            Rounds::Taken(pool) => pool.launcher.round(request, signals),
             Rounds::Recorded { left, width, batch } => Ok(match left[request.item].pop_front() {
                 Some(Round { lost: Some(reason), .. }) => RoundEnd::Lost(reason),
                 Some(round) => RoundEnd::Measured(samples(&round, *width, *batch)),

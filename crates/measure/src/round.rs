@@ -1,5 +1,6 @@
 //! One round, seen from inside: a fresh process sets up one operation, takes samples and reports.
 
+use std::fs::File;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 
@@ -125,9 +126,9 @@ impl ReadyItem {
             .with_more_cpus(order.more_cpus.clone())
             .with_argument(item.operation.argument);
         let others = order.other_cpu.iter().chain(&order.more_cpus).copied().take(partners_cpus).collect();
-        let watch = SystemWatch::new(checker, order.cpu, others, setting.partners()).counting(setting.device());
         let sees_queue = order.plan.leaves_queue_out && (item.operation.waits)(&item.point);
-        let watch = if sees_queue { watch.seeing_its_queue() } else { watch };
+        let schedule = sees_queue.then(|| File::open("/proc/thread-self/schedstat").ok()).flatten();
+        let watch = SystemWatch::new(checker, &setting, others, schedule);
         let set_up = item.operation.set_up(&setting).map_err(Failure::into_skip);
         let work = set_up.map_err(|failure| Box::new(ended_by(failure, "setting up")))?;
         Ok(ReadyItem { setting, work, watch })

@@ -32,7 +32,7 @@ pub fn measure(plan: Plan<'_>, on_progress: &mut dyn FnMut(Progress)) -> Result<
         Some(Run { noise, .. }) => Checker::recorded(Clock::recorded(noise.clock_ns, noise.clock_step_ns)),
         None => Checker::calibrate(Clock::calibrate()),
     };
-    let accounts = Accounts::open();
+    let accounts = Accounts::now();
     let mut entries = entries(&plan)?;
     let items: Vec<Item> = entries.iter().map(|entry| entry.item.clone()).collect();
     let signals = Signals::watch();
@@ -77,7 +77,9 @@ pub fn measure(plan: Plan<'_>, on_progress: &mut dyn FnMut(Progress)) -> Result<
     };
     let (costs, skipped, noise) = result::assemble(entries, &quietness, checker.clock, precision);
     let mut noise = Noise { more, launchers, ..noise };
-    accounts.close(&mut noise);
+    if let Some(accounts) = accounts {
+        accounts.close(&mut noise);
+    }
     let run = finished(plan, began, costs, skipped, noise);
     Ok(Measurement { run, width: quietness.alone(), interrupted })
 }

@@ -21,7 +21,7 @@ impl Scratch {
     /// # Errors
     /// If `root` cannot be written.
     pub fn make(root: &Path) -> Result<Scratch, MeasureError> {
-        sweep(root);
+        Scratch::sweep(root);
         /// Each failure needs a sweep in the same microseconds.
         const TRIES: usize = 100;
         let failed = |error| MeasureError::Scratch { folder: root.display().to_string(), error };
@@ -38,9 +38,23 @@ impl Scratch {
         Err(failed(Error::new(ErrorKind::ResourceBusy, "other runs remove it before it is locked")))
     }
 
-    /// Removes the folders in `root` that killed runs have left.
+    /// Removes this user's folders in `root` that no living run holds locked.
     pub fn sweep(root: &Path) {
-        sweep(root);
+        let Ok(folders) = fs::read_dir(root) else { return };
+        for folder in folders.flatten() {
+            if !folder.file_name().to_string_lossy().starts_with(PREFIX) {
+                continue;
+            }
+            // A link of that name is not ours, nor is the folder of another user, which root could remove.
+            let is_own = |found: fs::Metadata| found.is_dir() && found.uid() == rustix::process::geteuid().as_raw();
+            if !folder.metadata().is_ok_and(is_own) {
+                continue;
+            }
+            // The lock is held until the folder is gone, so that its maker cannot lock it in the meantime.
+            if let Some(_lock) = File::open(folder.path()).ok().filter(|lock| lock.try_lock().is_ok()) {
+                let _ = fs::remove_dir_all(folder.path());
+            }
+        }
     }
 
     /// Where it is.
@@ -62,31 +76,7 @@ fn held(path: &Path) -> std::io::Result<Option<File>> {
         lock => lock?,
     };
     // A folder that was removed meanwhile can be locked, too.
-    Ok((lock_now(&lock) && path.is_dir()).then_some(lock))
-}
-
-/// Removes this user's folders that no living run holds locked.
-fn sweep(root: &Path) {
-    let Ok(folders) = fs::read_dir(root) else { return };
-    for folder in folders.flatten() {
-        if !folder.file_name().to_string_lossy().starts_with(PREFIX) {
-            continue;
-        }
-        // A link of that name is not ours, nor is the folder of another user, which root could remove.
-        let is_own = |found: fs::Metadata| found.is_dir() && found.uid() == rustix::process::geteuid().as_raw();
-        if !folder.metadata().is_ok_and(is_own) {
-            continue;
-        }
-        // The lock is held until the folder is gone, so that its maker cannot lock it in the meantime.
-        if let Some(_lock) = File::open(folder.path()).ok().filter(lock_now) {
-            let _ = fs::remove_dir_all(folder.path());
-        }
-    }
-}
-
-/// Locks a folder if no other process has locked it. Returns whether it did.
-fn lock_now(folder: &File) -> bool {
-    folder.try_lock().is_ok()
+    Ok((lock.try_lock().is_ok() && path.is_dir()).then_some(lock))
 }
 
 #[cfg(test)]

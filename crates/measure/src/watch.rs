@@ -10,7 +10,7 @@ use std::os::unix::fs::FileExt;
 use std::rc::Rc;
 use std::time::Duration;
 
-use operation::{Device, Usage, pin, processor_time};
+use operation::{Device, Setting, Usage, pin, processor_time};
 use record::Reads;
 
 use crate::speed::{Checker, Speed};
@@ -49,31 +49,10 @@ pub(crate) struct SystemWatch {
 }
 
 impl SystemWatch {
-    pub fn new(
-        checker: Checker,
-        cpu: u32,
-        other_cpus: Vec<u32>,
-        partners: Rc<RefCell<Vec<libc::pid_t>>>,
-    ) -> SystemWatch {
-        SystemWatch {
-            checker,
-            cpu,
-            other_cpus,
-            partners,
-            device: Rc::default(),
-            schedule: None,
-            split: Split::default(),
-        }
-    }
-
-    /// The same, but it also counts the reads of the device that the operation names in its set-up.
-    pub fn counting(self, device: Rc<RefCell<Option<Device>>>) -> SystemWatch {
-        SystemWatch { device, ..self }
-    }
-
-    /// The same, but it also reads how long this process waits for its CPU.
-    pub fn seeing_its_queue(self) -> SystemWatch {
-        SystemWatch { schedule: File::open("/proc/thread-self/schedstat").ok(), ..self }
+    /// For the operation of this setting. `schedule` is what the scheduler counts of this process, if its waits are to be seen.
+    pub fn new(checker: Checker, setting: &Setting, other_cpus: Vec<u32>, schedule: Option<File>) -> SystemWatch {
+        let (cpu, partners, device) = (setting.cpu(), setting.partners(), setting.device());
+        SystemWatch { checker, cpu, other_cpus, partners, device, schedule, split: Split::default() }
     }
 }
 

@@ -105,23 +105,20 @@ impl Counting {
         maps.classes.set(&0_u32.to_ne_bytes(), &[&naming::classes(), objects::places()].concat())?;
         let announce = Program::load("announce", &programs::announce(&maps))?;
         let programs = Programs::load(&maps, whom, detail)?;
-        let (attached, read) = (Vec::new(), HashMap::new());
-        let (late, reserve) = (Vec::new(), records as u64);
-        let (sampler, modes, requests, waits, refused, some_share) = (None, None, false, false, 0, false);
         let counting = Counting {
-            attached,
-            sampler,
-            modes,
+            attached: Vec::new(),
+            sampler: None,
+            modes: None,
             announce,
             maps,
-            late,
-            read,
-            requests,
-            waits,
-            reserve,
+            late: Vec::new(),
+            read: HashMap::new(),
+            requests: false,
+            waits: false,
+            reserve: records as u64,
             whom,
-            refused,
-            some_share,
+            refused: 0,
+            some_share: false,
         };
         Ok((counting, programs))
     }

@@ -61,42 +61,32 @@ impl Counter {
 
     /// When it is next to be read for tasks that ended, if that matters.
     pub(crate) fn due(&self) -> Option<Duration> {
-        match self {
-            Counter::Bpf(counting) => counting.due(),
-            Counter::Traced(_) => None,
-        }
+        self.programs().and_then(Counting::due)
     }
 
     /// The part of the time in which calls were sampled.
     pub(crate) fn sampled_share(&self) -> f64 {
-        match self {
-            Counter::Bpf(counting) => counting.sampled_share(),
-            Counter::Traced(_) => 0.0,
-        }
+        self.programs().map_or(0.0, Counting::sampled_share)
     }
 
     /// What was lost until now.
     pub(crate) fn losses(&self) -> Losses {
-        match self {
-            Counter::Bpf(counting) => counting.losses(),
-            Counter::Traced(_) => Losses::default(),
-        }
+        self.programs().map(Counting::losses).unwrap_or_default()
     }
 
     /// Watches this process, too. Fails if too many are watched.
     pub(crate) fn want(&self, process: u32) -> io::Result<()> {
-        match self {
-            Counter::Bpf(counting) => counting.want(process),
-            // The tracer has its processes from the start.
-            Counter::Traced(_) => Ok(()),
-        }
+        // The tracer has its processes from the start.
+        self.programs().map_or(Ok(()), |counting| counting.want(process))
+    }
+
+    /// The programs in the kernel, if these count.
+    pub(crate) fn programs(&self) -> Option<&Counting> {
+        if let Counter::Bpf(counting) = self { Some(counting) } else { None }
     }
 
     /// The tracer, to whom the kernel reports the command's end.
     pub(crate) fn tracer(&self) -> Option<&Tracer> {
-        match self {
-            Counter::Traced(tracer) => Some(tracer),
-            Counter::Bpf(_) => None,
-        }
+        if let Counter::Traced(tracer) = self { Some(tracer) } else { None }
     }
 }

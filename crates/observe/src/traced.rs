@@ -108,7 +108,7 @@ impl Tracer {
 
     /// The tasks that ended since the last call, with what they used.
     pub(crate) fn ended(&self) -> Vec<(Task, Option<Usage>)> {
-        locked(&self.board).take_ended()
+        std::mem::take(&mut locked(&self.board).ended)
     }
 
     /// The tasks that run.
@@ -128,7 +128,7 @@ impl Tracer {
 
     /// How the command ended, once: the tracer learns it instead of the process that started it.
     pub(crate) fn take_end(&self) -> Option<(ExitStatus, Usage)> {
-        locked(&self.board).take_end()
+        locked(&self.board).command_ended.take()
     }
 }
 

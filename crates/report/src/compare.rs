@@ -11,7 +11,7 @@ pub(crate) mod rows;
 pub(crate) mod verdicts;
 mod view;
 
-use analysis::compare::{Comparison, Conditions, DifferingFact, Joint, conditions};
+use analysis::compare::{Comparison, Conditions, DifferingFact, Joint, conditions, is_published};
 use record::units::{counted, percent};
 
 use crate::text::Style;
@@ -152,12 +152,14 @@ fn builds(differing: &[DifferingFact], style: Style) -> String {
 fn change(comparison: &Comparison<'_>, column: usize, joint: &Joint) -> String {
     let runs = [0, column + 1].map(|place| &comparison.runs[place]);
     // What is imported may have its samples.
-    let printed = runs.map(|run| run.is_published() && run.costs.iter().all(|cost| cost.rounds.is_empty()));
+    let printed = runs.map(|run| run.costs.iter().all(|cost| is_published(run, cost)));
     if printed == [true, true] {
-        return "both are published: a difference counts where the printed digits leave no doubt".into();
+        return "both are published: a difference counts where the interval of the ratio leaves out 1".into();
     }
     let book = if printed.contains(&true) {
-        "; a published figure's interval is what its digits leave open"
+        "; a published figure has no rounds, only its interval"
+    } else if runs.iter().any(|run| run.costs.iter().all(|cost| cost.rounds.is_empty())) {
+        "; without samples a run does not show how often it was undisturbed"
     } else if runs.iter().any(|run| run.is_published()) {
         ", and both runs have two rounds of it that do not show the same layouts"
     } else {

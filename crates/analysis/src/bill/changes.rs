@@ -1,6 +1,6 @@
 //! What changed between two bills, such as those of a program before and after a change, for each unit of its work.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::Repetition;
 use serde::Serialize;
@@ -315,9 +315,7 @@ impl ChangedRow {
 
 /// What changed between the lines of two bills, the largest change of time first.
 pub fn changes(bills: [&BTreeMap<String, BilledLine>; 2]) -> Vec<ChangedRow> {
-    let mut names: Vec<&String> = bills.iter().flat_map(|bill| bill.keys()).collect();
-    names.sort_unstable();
-    names.dedup();
+    let names: BTreeSet<&String> = bills.iter().flat_map(|bill| bill.keys()).collect();
     let none = BilledLine { cpu_ns: Some(0.0), ..BilledLine::default() };
     let rows = names.into_iter().map(|what| {
         let lines = bills.map(|bill| bill.get(what).copied().unwrap_or(none));

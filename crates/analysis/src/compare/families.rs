@@ -1,11 +1,10 @@
 //! Geometric means of a family's costs, and of all costs. They cover only costs that both runs have.
 
-use std::collections::HashMap;
-
 use serde::Serialize;
 
 use super::comparison::{Comparison, ComparisonRow};
 use super::verdict::RatioToBase;
+use crate::by_key;
 use crate::statistics::{Interval, weighted_sum};
 
 /// A geometric mean of ratios.
@@ -31,15 +30,7 @@ pub struct FamilyRatio<'a> {
 
 /// The families in the order of the first run, each with the geometric mean of its ratios.
 pub fn families<'a>(comparison: &Comparison<'a>) -> Vec<FamilyRatio<'a>> {
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    let mut rows: Vec<(&str, Vec<&ComparisonRow<'_>>)> = Vec::new();
-    for row in &comparison.rows {
-        let place = *places.entry(row.family()).or_insert(rows.len());
-        if place == rows.len() {
-            rows.push((row.family(), Vec::new()));
-        }
-        rows[place].1.push(row);
-    }
+    let rows = by_key(comparison.rows.iter().map(|row| (row.family(), row)));
     let others = comparison.noise.len();
     rows.into_iter().map(|(name, rows)| FamilyRatio { name, means: means(&rows, others) }).collect()
 }

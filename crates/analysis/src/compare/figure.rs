@@ -1,6 +1,6 @@
 //! The figure by which a cost is compared, in time or in cycles, and what is known about it.
 
-use record::{Cost, CountedIn, Run};
+use record::{Cost, CountedIn, Origin, Run};
 
 use crate::estimate;
 use crate::statistics::Interval;
@@ -65,7 +65,8 @@ fn cycles_per_ns(run: &Run, cost: &Cost) -> Option<f64> {
     [own, of_run].into_iter().find(|factor| factor.is_finite() && *factor > 0.0)
 }
 
-/// True for a published cost: it has no samples, and its interval is the uncertainty of the printed digits.
-pub(crate) fn is_published(cost: &Cost) -> bool {
-    cost.rounds.is_empty()
+/// True for a cost of a book or of another tool: it has no samples, and its interval is the printed one. A measured cost without
+/// samples, as in a summary, is none.
+pub fn is_published(run: &Run, cost: &Cost) -> bool {
+    run.origin != Origin::Measured && cost.rounds.is_empty()
 }

@@ -4,7 +4,6 @@
 use record::{Cost, Estimate, Round, Run};
 
 use super::conditions::Conditions;
-use super::figure::is_published;
 use crate::estimate::RoundsFigures;
 use crate::reading::{Clocking, Reading, quiet_samples};
 
@@ -33,8 +32,8 @@ pub(super) enum Grounds {
 }
 
 impl Grounds {
-    /// Those of two costs of these runs, of which the second is so many times the first, if that is known. Published costs have no
-    /// rounds.
+    /// Those of two costs of these runs, of which the second is so many times the first, if that is known. Published costs and
+    /// summaries have no rounds.
     pub(super) fn of(one: (&Run, &Cost), two: (&Run, &Cost), times: Option<f64>, conditions: Conditions) -> Grounds {
         Grounds::of_longer(one, two, times, conditions, 1)
     }
@@ -47,7 +46,7 @@ impl Grounds {
         conditions: Conditions,
         longer: u32,
     ) -> Grounds {
-        let measured = || [one, two].into_iter().map(|(_, cost)| cost).filter(|cost| !is_published(cost));
+        let measured = || [one, two].into_iter().map(|(_, cost)| cost).filter(|cost| !cost.rounds.is_empty());
         if measured().any(|cost| cost.rounds.iter().filter(|round| !round.ns.is_empty()).count() < LEAST_ROUNDS) {
             return Grounds::SingleRound;
         }

@@ -19,12 +19,12 @@ pub(super) fn pairs(base: &Run, other: &Run) -> Vec<(usize, usize)> {
 
 /// True if two costs measure different work. A published cost has no version; those of a reference machine have.
 pub(super) fn versions_differ((base, one): (&Run, &Cost), (run, other): (&Run, &Cost)) -> bool {
-    let versioned = |run: &Run, cost: &Cost| run.origin == Origin::Reference || !is_published(cost);
+    let versioned = |run: &Run, cost: &Cost| run.origin == Origin::Reference || !is_published(run, cost);
     one.operation == other.operation && one.version != other.version && versioned(base, one) && versioned(run, other)
 }
 
 struct RunSide<'a> {
-    costs: &'a [Cost],
+    run: &'a Run,
     taken: Vec<bool>,
     by_operation: HashMap<&'a str, Vec<usize>>,
 }
@@ -35,18 +35,26 @@ impl<'a> RunSide<'a> {
         for (place, cost) in run.costs.iter().enumerate() {
             by_operation.entry(&cost.operation).or_default().push(place);
         }
-        RunSide { costs: &run.costs, taken: vec![false; run.costs.len()], by_operation }
+        RunSide { run, taken: vec![false; run.costs.len()], by_operation }
+    }
+
+    fn cost(&self, place: usize) -> &'a Cost {
+        &self.run.costs[place]
+    }
+
+    fn is_published(&self, place: usize) -> bool {
+        is_published(self.run, self.cost(place))
     }
 
     fn free(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.costs.len()).filter(|&place| !self.taken[place])
+        (0..self.run.costs.len()).filter(|&place| !self.taken[place])
     }
 
     /// The costs that a name such as `memory.copy@size=512` means. Axes that it does not name are free.
     fn named<'s>(&'s self, name: &'s str) -> impl Iterator<Item = usize> + 's {
         let (operation, at) = name.split_once('@').unwrap_or((name, ""));
         let known = self.by_operation.get(operation).map_or(&[][..], Vec::as_slice);
-        known.iter().copied().filter(move |&place| means(at, &self.costs[place].at))
+        known.iter().copied().filter(move |&place| means(at, &self.cost(place).at))
     }
 }
 
@@ -74,10 +82,10 @@ impl<'a> Sides<'a> {
 
     fn by_id(&mut self) {
         let mut waiting: HashMap<(&str, &Point), Vec<usize>> = HashMap::new();
-        for (place, cost) in self.other.costs.iter().enumerate().rev() {
+        for (place, cost) in self.other.run.costs.iter().enumerate().rev() {
             waiting.entry((&cost.operation, &cost.at)).or_default().push(place);
         }
-        for (place, cost) in self.base.costs.iter().enumerate() {
+        for (place, cost) in self.base.run.costs.iter().enumerate() {
             if let Some(two) = waiting.get_mut(&(cost.operation.as_str(), &cost.at)).and_then(Vec::pop) {
                 self.take(place, two);
             }
@@ -102,7 +110,7 @@ impl<'a> Sides<'a> {
         let mut shared: BTreeMap<&str, [Vec<usize>; 2]> = BTreeMap::new();
         for (index, side) in [&self.base, &self.other].into_iter().enumerate() {
             for place in side.free() {
-                for name in &side.costs[place].like {
+                for name in &side.cost(place).like {
                     shared.entry(name).or_default()[index].push(place);
                 }
             }
@@ -111,7 +119,7 @@ impl<'a> Sides<'a> {
             let one = ones.iter().copied().find(|&place| !self.base.taken[place]);
             let two = twos.iter().copied().find(|&place| !self.other.taken[place]);
             if let (Some(one), Some(two)) = (one, two)
-                && may_be_alike(&self.base.costs[one], &self.other.costs[two])
+                && may_be_alike((&self.base, one), (&self.other, two))
             {
                 self.take(one, two);
             }
@@ -121,10 +129,10 @@ impl<'a> Sides<'a> {
 
 /// Calls `found` with (index of the name, the published cost, the cost it names) for all that are free.
 fn collect(by: &RunSide<'_>, named: &RunSide<'_>, mut found: impl FnMut(usize, usize, usize)) {
-    for place in by.free().filter(|&place| is_published(&by.costs[place])) {
-        for (rank, name) in by.costs[place].like.iter().enumerate() {
+    for place in by.free().filter(|&place| by.is_published(place)) {
+        for (rank, name) in by.cost(place).like.iter().enumerate() {
             let mut costs = named.named(name).filter(|&two| !named.taken[two]);
-            if let Some(two) = costs.find(|&two| may_be_alike(&by.costs[place], &named.costs[two])) {
+            if let Some(two) = costs.find(|&two| may_be_alike((by, place), (named, two))) {
                 found(rank, place, two);
             }
         }
@@ -132,6 +140,6 @@ fn collect(by: &RunSide<'_>, named: &RunSide<'_>, mut found: impl FnMut(usize, u
 }
 
 /// False for two measured costs, which have ids of their own, and for one id at two points, which are different things.
-fn may_be_alike(one: &Cost, other: &Cost) -> bool {
-    one.operation != other.operation && (is_published(one) || is_published(other))
+fn may_be_alike((by, one): (&RunSide<'_>, usize), (named, two): (&RunSide<'_>, usize)) -> bool {
+    by.cost(one).operation != named.cost(two).operation && (by.is_published(one) || named.is_published(two))
 }

@@ -79,7 +79,7 @@ impl CostPair {
         [one, two]: [(&Run, &Cost); 2],
         (apart, conditions): (f64, Conditions),
     ) -> CostPair {
-        let published = is_published(one.1) && is_published(two.1);
+        let published = is_published(one.0, one.1) && is_published(two.0, two.1);
         let (base, other) = (alone(base, one), alone(other, two));
         let mut ratio = times(&base, &other);
         let value = if let RatioToBase::Times(ratio) = &ratio { Some(ratio.value) } else { None };

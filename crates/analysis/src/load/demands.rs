@@ -1,5 +1,7 @@
 //! The demands of an interaction, from configurations that were measured: best from one user alone with several limits of memory.
 
+use std::collections::BTreeSet;
+
 use super::configuration::{Configuration, PageDevice, Relief};
 use super::measured::{Finished, Measured, Outcome};
 use crate::model::{CurvePoint, FaultCurve, Figure, Kind};
@@ -129,9 +131,7 @@ impl Demands {
             return None;
         }
         let user_s = weighted(&plain, usual, |finished| finished.user_s)?;
-        let mut devices: Vec<PageDevice> = plain.iter().map(|measured| measured.configuration.device).collect();
-        devices.sort();
-        devices.dedup();
+        let devices: BTreeSet<PageDevice> = plain.iter().map(|measured| measured.configuration.device).collect();
         let mut paged: Vec<Paged> =
             devices.into_iter().map(|device| of_device(device, &plain, flushed, usual)).collect();
         // What the kernel took beyond the faults, as these are handled.

@@ -1,6 +1,8 @@
 //! Predictions of configurations by the model, and how far they were off.
 
-use super::configuration::{Configuration, PageDevice as Paging, Relief};
+use std::collections::BTreeSet;
+
+use super::configuration::{Configuration, PageDevice as Paging};
 use super::demands::{Demands, Usual};
 use super::judged::{Judged, judged, over};
 use super::measured::Measured;
@@ -46,9 +48,7 @@ pub fn alone(all: &[Configuration], stays: bool) -> Vec<Configuration> {
     const MOST: usize = 6;
     /// Closer ones show the same.
     const APART: f64 = 1.1;
-    let mut devices: Vec<_> = all.iter().map(|configuration| configuration.device).collect();
-    devices.sort();
-    devices.dedup();
+    let devices: BTreeSet<_> = all.iter().map(|configuration| configuration.device).collect();
     let mut found = Vec::new();
     for device in devices {
         let with_device = || all.iter().filter(|configuration| configuration.device == device);
@@ -64,20 +64,12 @@ pub fn alone(all: &[Configuration], stays: bool) -> Vec<Configuration> {
         let chosen = shares.iter().enumerate().filter(|(place, _)| {
             last < MOST || (0..MOST).any(|step| (step * last + (MOST - 1) / 2) / (MOST - 1) == *place)
         });
-        let one = |memory: Option<u64>, relief| Configuration {
-            users: 1,
-            memory,
-            cpus: 1,
-            eligible: None,
-            device,
-            relief,
-            repetition: 1,
-        };
+        let one = |memory: Option<u64>| Configuration { memory, device, ..Configuration::default() };
         let mut memory: Vec<Option<u64>> = chosen.map(|(_, share)| Some(*share as u64 >> 12 << 12)).collect();
         if memory.is_empty() {
             memory.push(None);
         }
-        found.extend(memory.iter().map(|memory| one(*memory, Relief::None)));
+        found.extend(memory.into_iter().map(one));
     }
     found
 }
@@ -85,20 +77,14 @@ pub fn alone(all: &[Configuration], stays: bool) -> Vec<Configuration> {
 /// The configurations of one user alone, all of whose pages leave memory before each interaction, as they do where pages stay
 /// while users think, and do not all fit: the largest memory of an eligible one, with each page device.
 pub fn flushed(all: &[Configuration], stays: bool) -> Vec<Configuration> {
-    let mut devices: Vec<_> = all
-        .iter()
-        .map(|configuration| configuration.device)
-        .filter(|device| stays && *device != Paging::None)
-        .collect();
-    devices.sort();
-    devices.dedup();
+    let devices = all.iter().map(|configuration| configuration.device);
+    let devices: BTreeSet<_> = devices.filter(|device| stays && *device != Paging::None).collect();
     let one = |device| {
         let share = |configuration: &Configuration| {
             configuration.memory.map(|bytes| bytes / u64::from(configuration.most_eligible().max(1)))
         };
         let memory = all.iter().filter(|configuration| configuration.device == device).filter_map(share).max()?;
-        let relief = Relief::None;
-        Some(Configuration { users: 1, memory: Some(memory), cpus: 1, eligible: None, device, relief, repetition: 1 })
+        Some(Configuration { memory: Some(memory), device, ..Configuration::default() })
     };
     devices.into_iter().filter_map(one).collect()
 }

@@ -1,5 +1,7 @@
 //! Everything that is answered about one system: the prediction three ways, the questions, the curves.
 
+use std::collections::BTreeSet;
+
 use super::bounds::bounds;
 use super::error::ModelError;
 use super::fit::Fit;
@@ -122,9 +124,7 @@ fn enough(state: &SteadyState) -> u64 {
 
 fn by_users(system: &System, most: f64) -> Result<Vec<(f64, PredictionInterval)>, ModelError> {
     let users = |point| (1.0 + (most - 1.0) * f64::from(point) / f64::from(POINTS - 1)).round() as u32;
-    let mut all: Vec<u32> = (0..POINTS).map(users).chain([system.users]).collect();
-    all.sort_unstable();
-    all.dedup();
+    let all: BTreeSet<u32> = (0..POINTS).map(users).chain([system.users]).collect();
     predicted(all.into_iter().map(|users| (f64::from(users), System { users, ..system.clone() })))
 }
 

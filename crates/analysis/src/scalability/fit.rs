@@ -4,6 +4,8 @@
 //! where a is the time of one CPU, b / a the contention and d / a the coherence. So the fit needs no search. Neither b nor d
 //! can be negative; where the best fit has a negative one, it is zero.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::squares::least_squares;
@@ -68,16 +70,15 @@ impl Law {
 /// # Errors
 /// Why there is no fit: too few numbers of CPUs, or a cost without an interval.
 pub fn fit(times: &[(u32, Interval)]) -> Result<FittedLaw, String> {
-    let mut numbers: Vec<u32> = times.iter().map(|(cpus, _)| *cpus).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
+    let numbers: BTreeSet<u32> = times.iter().map(|(cpus, _)| *cpus).collect();
     if numbers.len() < LEAST {
         return Err(format!(
             "contention and coherence cannot be distinguished from {} numbers of CPUs; {LEAST} are needed",
             numbers.len()
         ));
     }
-    if numbers[0] == 0 || times.iter().any(|(_, time)| !time.is_bounded() || time.low <= 0.0 || !time.high.is_finite())
+    if numbers.contains(&0)
+        || times.iter().any(|(_, time)| !time.is_bounded() || time.low <= 0.0 || !time.high.is_finite())
     {
         return Err("a cost has no interval, or cannot be distinguished from zero; raise --budget".into());
     }

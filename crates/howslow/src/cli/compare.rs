@@ -52,7 +52,7 @@ pub(crate) struct CompareArgs {
     /// Only rows that differ by more than the noise, also with --only and --json
     #[arg(long)]
     pub changed: bool,
-    /// The smallest difference that counts as a change, however small the noise is
+    /// The smallest difference that counts as a change, however small the noise is; between two books any beyond their intervals does
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = share, allow_hyphen_values = true)]
     pub threshold: f64,
     /// Two costs are the same if their ratio lies within this share of 1, each side at 95 %

@@ -14,7 +14,7 @@ Examples:
   howslow interference compute memory --on other --budget 60s
   howslow interference --doses compute:disk-reads --svg charts
   howslow run pipe --beside disk-reads@50%
-Exit status: 0 done; 1 failed; 2 misused: no such kind of work; 3 done, but some of it could not be measured; 130 interrupted.";
+Exit status: 0 done; 1 failed; 2 misused: no such kind of work; 3 done, but some of what was named could not be measured; 130 interrupted.";
 
 /// What stands below the help of `interference`.
 fn kinds() -> String {
@@ -43,7 +43,7 @@ pub(crate) struct InterferenceArgs {
     /// Also three kinds together, predicted from pairs and measured [default: two such]
     #[arg(long, value_name = "KIND+KIND+KIND,...", value_delimiter = ',', value_parser = three)]
     pub together: Vec<[&'static Kind; 3]>,
-    /// Time it may take; every cell is measured once in any case
+    /// Time it may take; every cell is measured twice in any case
     #[arg(long, value_name = "TIME", default_value = "50s", value_parser = seconds, allow_hyphen_values = true)]
     pub budget: f64,
     /// The CPU of the work that is slowed

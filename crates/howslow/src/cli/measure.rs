@@ -31,7 +31,7 @@ pub(crate) struct MeasureArgs {
     /// Time the whole run may take [default: 9s; 60s with patterns; 175s with --full; 30s for `time`, 20s for `crossover`, 1.5s a cost for `scaling`]
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_hyphen_values = true)]
     pub budget: Option<f64>,
-    /// Measure this many whole runs, and show how much each cost scatters between them
+    /// With `run`, or without a verb: measure this many whole runs, and show how much each cost scatters between them
     #[arg(long, value_name = "N", value_parser = between::<2, 1000>, conflicts_with_all = ["output", "svg"])]
     pub repeat: Option<u32>,
     /// Measure on this CPU only

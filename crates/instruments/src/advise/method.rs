@@ -3,41 +3,18 @@
 /// How a stretch is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// `pread`.
-    Read {
-        /// Bytes of a call.
-        bytes: u64,
-    },
-    /// `pread` after `POSIX_FADV_SEQUENTIAL`.
-    ReadAdvised {
-        /// Bytes of a call.
-        bytes: u64,
-    },
+    /// `pread` of this many bytes.
+    Read { bytes: u64 },
+    /// The same after `POSIX_FADV_SEQUENTIAL`.
+    ReadAdvised { bytes: u64 },
     /// `pread` past the page cache (O_DIRECT).
-    Direct {
-        /// Bytes of a call.
-        bytes: u64,
-    },
-    /// io_uring.
-    Ring {
-        /// Bytes of a request.
-        bytes: u64,
-        /// Requests under way.
-        depth: u32,
-        /// Past the page cache (O_DIRECT).
-        direct: bool,
-    },
+    Direct { bytes: u64 },
+    /// io_uring: `depth` requests of this many bytes under way, past the page cache if `direct`.
+    Ring { bytes: u64, depth: u32, direct: bool },
     /// Mapped, with an advice for all of it.
     Mapped(Advised),
     /// With all bytes up to `distance` beyond the one being read requested, `quantity` at a time.
-    Ahead {
-        /// By which call.
-        way: Way,
-        /// Bytes between what is read and what has been requested.
-        distance: u64,
-        /// Bytes requested at a time.
-        quantity: u64,
-    },
+    Ahead { way: Way, distance: u64, quantity: u64 },
 }
 
 /// What the kernel is advised about a mapping.

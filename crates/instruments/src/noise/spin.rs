@@ -9,7 +9,6 @@ use operation::{Clock, Usage};
 
 use crate::noise::chain::chain;
 use crate::noise::counters::Counters;
-use crate::noise::names::Names;
 use crate::noise::options::{NoiseError, Options, TASK, Tracing};
 use crate::noise::switching::switching;
 use crate::noise::trace::Tracer;
@@ -43,7 +42,6 @@ struct Spin {
     options: Options,
     counters: Counters,
     tracer: Option<Tracer>,
-    names: Names,
     /// Room for the gaps of a stretch, touched before: a page fault would be a gap of our own.
     buffer: Vec<Gap>,
     recording: Recording,
@@ -68,8 +66,8 @@ impl Spin {
             Recording { cpu, step, threshold: options.threshold, lines, untraced, switching, ..Recording::default() };
         let nothing = Gap { start: 1.0, length: 1.0, switched: true };
         let buffer = vec![nothing; ROOM];
-        let (tracer, names, read_at) = (tracer.ok(), Names::default(), clock.now());
-        Spin { clock, options, counters, tracer, names, buffer, recording, before, read_at }
+        let (tracer, read_at) = (tracer.ok(), clock.now());
+        Spin { clock, options, counters, tracer, buffer, recording, before, read_at }
     }
 
     fn record(mut self) -> Recording {
@@ -93,7 +91,6 @@ impl Spin {
             self.recording.untraced = Some("the recording ended before they were on".into());
         }
         self.recording.events = events;
-        self.recording.names = self.names.into_list();
         self.recording.lost_events = self.tracer.as_ref().map_or(0, |tracer| tracer.lost);
         self.recording
     }
@@ -137,7 +134,7 @@ impl Spin {
         if traced && let Some(tracer) = &mut self.tracer {
             // The task runs now. Whatever an event of the moment of switching on left open is closed.
             events.push(Event { at: start, mark: Mark::Ours });
-            tracer.take(&mut self.names, start, events);
+            tracer.take(&mut self.recording.names, start, events);
         }
         let kept = count.min(self.buffer.len());
         self.recording.lost_gaps += (count - kept) as u64;

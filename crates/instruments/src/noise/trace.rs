@@ -6,7 +6,6 @@ use operation::Clock;
 use system::perf::{PerfEvent, Record, SampledEvent};
 
 use crate::noise::format::Field;
-use crate::noise::names::Names;
 use crate::noise::options::TASK;
 use crate::noise::tracefs::{Tracefs, refused};
 
@@ -117,7 +116,7 @@ impl Tracer {
     }
 
     /// Switches all of them off and appends what they reported since `start`, in order of time.
-    pub(crate) fn take(&mut self, names: &mut Names, start: f64, events: &mut Vec<Event>) {
+    pub(crate) fn take(&mut self, names: &mut Vec<String>, start: f64, events: &mut Vec<Event>) {
         for (_, sampler) in &mut self.points {
             let _ = sampler.enable(false);
         }
@@ -147,29 +146,42 @@ fn number(bytes: &[u8], offset: usize) -> Option<u64> {
 
 /// When a sample was taken, in ns of the kernel's reading, and what it reports. It consists of the time, the length of the
 /// tracepoint's own record, and that record.
-fn event(content: &SampleContent, sample: &[u8], lines: &[(u64, String)], names: &mut Names) -> Option<(u64, Mark)> {
+fn event(
+    content: &SampleContent,
+    sample: &[u8],
+    lines: &[(u64, String)],
+    names: &mut Vec<String>,
+) -> Option<(u64, Mark)> {
     let ns = number(sample, 0)?;
     let record = sample.get(12..)?;
     let inside = |begins: &bool, place| if *begins { Mark::Entered(place) } else { Mark::Left(place) };
     let mark = match content {
         SampleContent::Switch { name, pid } => match (name.text(record)?, pid.number(record)?) {
             (name, _) if name == TASK => Mark::Ours,
-            (_, 0) => Mark::Task(names.place("idle")),
-            (name, _) => Mark::Task(names.place(&format!("task: {}", kind(&name)))),
+            (_, 0) => Mark::Task(place(names, "idle")),
+            (name, _) => Mark::Task(place(names, &format!("task: {}", kind(&name)))),
         },
         SampleContent::Line { number, begins } => {
             let number = number.number(record)?;
             let name = lines.iter().find(|(line, _)| *line == number).map_or("", |(_, name)| name);
-            inside(begins, names.place(&format!("interrupt: {number} {name}")))
+            inside(begins, place(names, &format!("interrupt: {number} {name}")))
         }
         SampleContent::Softirq { number, begins } => {
             let number = number.number(record)?;
             let name = SOFTIRQS.get(number as usize).copied().unwrap_or("of an unknown number");
-            inside(begins, names.place(&format!("softirq: {name}")))
+            inside(begins, place(names, &format!("softirq: {name}")))
         }
-        SampleContent::Vector { name, begins } => inside(begins, names.place(name)),
+        SampleContent::Vector { name, begins } => inside(begins, place(names, name)),
     };
     Some((ns, mark))
+}
+
+/// The place of a name, which is added if it is new.
+fn place(names: &mut Vec<String>, name: &str) -> usize {
+    names.iter().position(|known| known == name).unwrap_or_else(|| {
+        names.push(name.into());
+        names.len() - 1
+    })
 }
 
 /// Kernel workers are many, and named by their number and what they just do: `kworker/0:2-events`.
@@ -196,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_switch_shows_whose_cpu_it_is() {
-        let mut names = Names::default();
+        let mut names = Vec::new();
         let mut mark = |name: &str, pid| {
             let (content, bytes) = sample(name, pid);
             event(&content, &bytes, &[], &mut names).expect("an event")
@@ -206,14 +218,14 @@ mod tests {
         assert_eq!(mark("swapper/1", 0).1, Mark::Task(1));
         assert_eq!(mark("kworker/1:2-events", 9).1, Mark::Task(2));
         assert_eq!(mark("kworker/u4:0-flush", 9).1, Mark::Task(2));
-        assert_eq!(names.into_list(), ["task: cc1", "idle", "task: kworker"]);
+        assert_eq!(names, ["task: cc1", "idle", "task: kworker"]);
     }
 
     #[test]
     fn a_sample_that_is_cut_off_shows_nothing() {
         let (content, bytes) = sample("cc1", 7);
         for length in [0, 7, 12, 20, 30] {
-            assert_eq!(event(&content, &bytes[..length], &[], &mut Names::default()), None, "{length}");
+            assert_eq!(event(&content, &bytes[..length], &[], &mut Vec::new()), None, "{length}");
         }
     }
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 use analysis::load::Pressure;
 use operation::Usage;
 
-use crate::site::{Device, Group, field, read, refaults};
+use super::setting::Setting;
+use crate::site::{Device, field, read, refaults};
 use crate::users::nanoseconds;
 
 /// The counts of the whole machine.
@@ -42,17 +43,9 @@ pub(super) struct Use {
     pub major_faults: f64,
 }
 
-/// Where the accounts are read.
-#[derive(Clone, Copy)]
-pub(super) struct Books<'a> {
-    pub group: &'a Group,
-    pub device: Option<&'a Device>,
-    pub cpus: &'a [u32],
-}
-
-impl Books<'_> {
+impl Setting<'_> {
     /// Everything. Costs about 100 us.
-    pub(super) fn read(&self) -> Counts {
+    pub(super) fn counts(&self) -> Counts {
         let machine = read(Path::new(MACHINE));
         let of_machine = |name: &str| field(&machine, name).unwrap_or(0.0);
         let (files, from_swap) = self.group.refaults().or_else(|| refaults(&machine)).unwrap_or_default();

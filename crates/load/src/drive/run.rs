@@ -11,7 +11,6 @@ use analysis::load::{Finished, Measured, Outcome};
 use rustix::event::{Timespec, epoll};
 use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime};
 
-use super::counts::Books;
 use super::gate::Gate;
 use super::measured::measured;
 use super::person::{Person, Request, Served};
@@ -65,20 +64,19 @@ pub fn drive(
     progress: &mut dyn FnMut(f64),
 ) -> Result<Ending, LoadError> {
     let mut driver = Driver::new(setting, &users, listener).map_err(|error| LoadError::Driver(error.to_string()))?;
-    let books = driver.books();
     if let Some(signal) = driver.wait_for_all()? {
         return Ok(Ending::Interrupted(signal));
     }
     driver.start();
-    if let Some(signal) = driver.until(setting.settle_s, &mut |left| progress(left + setting.time_s))? {
+    if let Some(signal) = driver.until(setting.plan.settle.0, &mut |left| progress(left + setting.plan.time.0))? {
         return Ok(Ending::Interrupted(signal));
     }
-    let before = books.read();
+    let before = setting.counts();
     driver.tally.begin(before.at, before.used);
     if let Some(signal) = driver.measure(progress)? {
         return Ok(Ending::Interrupted(signal));
     }
-    let after = books.read();
+    let after = setting.counts();
     let eligible = driver.gate.inside();
     driver.tally.end(eligible, after.at, after.used);
     driver.drain()?;
@@ -86,7 +84,7 @@ pub fn drive(
     // The users see that nobody requests any more, and end.
     drop(people);
     tally.sums.waited_s = users.waited_for(Duration::from_secs(2));
-    tally.sums.group_s = books.group.cpu_s();
+    tally.sums.group_s = setting.group.cpu_s();
     drop(users);
     Ok(Ending::Done(Box::new(measured(setting, tally, &before, &after))))
 }
@@ -116,10 +114,6 @@ impl<'a> Driver<'a> {
         })
     }
 
-    fn books(&self) -> Books<'a> {
-        Books { group: self.setting.group, device: self.setting.device, cpus: self.setting.cpus }
-    }
-
     /// Waits until every user is ready, or was killed before it was: that is a result.
     fn wait_for_all(&mut self) -> Result<Option<i32>, LoadError> {
         let begin = nanoseconds();
@@ -146,7 +140,7 @@ impl<'a> Driver<'a> {
 
     /// All users begin to think, or interactions begin to arrive.
     fn start(&mut self) {
-        match self.setting.arrivals {
+        match self.setting.plan.arrivals {
             Arrivals::Closed => (0..self.people.len() as u32).for_each(|user| self.think(user)),
             Arrivals::Open(_) => self.next_arrival(nanoseconds()),
         }
@@ -165,7 +159,7 @@ impl<'a> Driver<'a> {
     }
 
     fn next_arrival(&mut self, after: f64) {
-        if let Arrivals::Open(rate) = self.setting.arrivals {
+        if let Arrivals::Open(rate) = self.setting.plan.arrivals {
             let gap = -(1.0 - self.arrivals.f64()).ln() / rate * 1e9;
             self.wakes.push(Reverse(((after + gap) as u64, NOBODY)));
         }
@@ -196,13 +190,13 @@ impl<'a> Driver<'a> {
     /// The time measured, in equal parts: their scatter shows how far its figures are certain.
     fn measure(&mut self, progress: &mut dyn FnMut(f64)) -> Result<Option<i32>, LoadError> {
         const PARTS: u32 = 10;
-        let each = self.setting.time_s / f64::from(PARTS);
+        let each = self.setting.plan.time.0 / f64::from(PARTS);
         for part in 1..=PARTS {
             let rest = each * f64::from(PARTS - part);
             if let Some(signal) = self.until(each, &mut |left| progress(left + rest))? {
                 return Ok(Some(signal));
             }
-            self.tally.cut(self.gate.inside(), nanoseconds(), self.books().used());
+            self.tally.cut(self.gate.inside(), nanoseconds(), self.setting.used());
         }
         Ok(None)
     }
@@ -294,7 +288,7 @@ impl<'a> Driver<'a> {
     /// The number of eligible processes was this one until now. What was used is read only where that is needed.
     fn note_turn(&mut self, before: usize) {
         if self.tally.is_measuring() && self.gate.inside() != before {
-            self.tally.turn(before, nanoseconds(), self.books().used());
+            self.tally.turn(before, nanoseconds(), self.setting.used());
         }
     }
 

@@ -4,18 +4,14 @@ use analysis::load::{Configuration, FaultCost};
 use measure::Signals;
 
 use super::script::Script;
-use crate::plan::Arrivals;
+use crate::plan::Plan;
 use crate::site::{Device, Group};
 
 /// Everything that one configuration is driven with.
 pub struct Setting<'a> {
     pub configuration: &'a Configuration,
     pub script: &'a Script,
-    pub arrivals: Arrivals,
-    /// Seconds before the time measured.
-    pub settle_s: f64,
-    /// Seconds measured.
-    pub time_s: f64,
+    pub plan: &'a Plan,
     pub group: &'a Group,
     pub device: Option<&'a Device>,
     pub cpus: &'a [u32],

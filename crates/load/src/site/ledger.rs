@@ -51,12 +51,13 @@ impl Ledger {
         /// Each failure needs a sweep in the same microseconds.
         const TRIES: usize = 100;
         let pid = std::process::id();
+        let began = TaskStat::of_process(pid).map_or(0, |stat| stat.began);
         for _ in 0..TRIES {
             match DirBuilder::new().mode(0o700).create(folder) {
                 Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
                 _ => {}
             }
-            let name = format!("{PREFIX}{pid}-{}-{:04x}", start_time(pid).unwrap_or(0), fastrand::u16(..));
+            let name = format!("{PREFIX}{pid}-{began}-{:04x}", fastrand::u16(..));
             let path = format!("{name}{SUFFIX}");
             let opened = ours::folder(folder).and_then(|folder| {
                 ours::file(&folder, &path, OFlags::CREATE | OFlags::EXCL | OFlags::APPEND | OFlags::WRONLY)
@@ -114,21 +115,9 @@ impl Left {
     }
 }
 
-/// When a process began, in ticks since the boot.
-fn start_time(pid: u32) -> Option<u64> {
-    TaskStat::of_process(pid).map(|stat| stat.began)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_start_time_is_that_of_the_process() {
-        let own = start_time(std::process::id()).expect("a process");
-        assert!(own >= start_time(1).expect("a process"));
-        assert_eq!(start_time(u32::MAX), None);
-    }
 
     #[test]
     fn a_folder_of_somebody_else_is_passed_over() {

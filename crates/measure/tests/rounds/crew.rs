@@ -1,11 +1,11 @@
 //! Workers beside this process: they obey their posts, report why they ended, and never outlive it.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use system::guard::{Crew, Post, children};
 
-use crate::support::{Failed, Trial, contains, equal, nothing_left, processes_of_ours, sleep};
+use crate::support::{Failed, Trial, contains, equal, nothing_left, processes_of_ours, sleep, until};
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -14,19 +14,6 @@ pub fn tests() -> Vec<Trial> {
         ("dropping a crew ends what its workers have started", descendants),
         ("SIGKILL of the parent ends its crew and cleans up", parent_killed),
     ]
-}
-
-const PATIENCE: Duration = Duration::from_secs(20);
-
-fn until(what: &str, mut so: impl FnMut() -> bool) -> Result<(), Failed> {
-    let start = Instant::now();
-    while !so() {
-        if start.elapsed() > PATIENCE {
-            return Err(format!("waited in vain for {what}").into());
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    Ok(())
 }
 
 /// Answers each command with itself, and doubles the first number into the second.

@@ -1,13 +1,15 @@
 //! The parent is interrupted or killed: no process, file or folder stays behind.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use howslow_measure::measure;
 use operation::Operation;
 use system::guard::children::{self, Reaped};
 
-use crate::support::{Failed, HARMLESS, Trial, equal, never, nothing_left, order, processes_of_ours, sleep, spin};
+use crate::support::{
+    Failed, HARMLESS, Trial, equal, never, nothing_left, order, processes_of_ours, sleep, spin, until,
+};
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -55,22 +57,10 @@ fn parent(root: &Path) -> libc::pid_t {
 
 /// The round runs once the file exists.
 fn under_way(root: &Path) -> Result<(), Failed> {
-    wait_until("the round to begin", || {
-        let run = std::fs::read_dir(root).ok()?.flatten().next()?;
-        run.path().join("0-0/file").exists().then_some(())
-    })
-}
-
-fn wait_until(what: &str, mut found: impl FnMut() -> Option<()>) -> Result<(), Failed> {
-    let start = Instant::now();
-    while start.elapsed() < Duration::from_secs(20) {
-        if found().is_some() {
-            std::thread::sleep(Duration::from_millis(20));
-            return Ok(());
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    Err(format!("waited in vain for {what}").into())
+    let runs = || std::fs::read_dir(root).into_iter().flatten().flatten();
+    until("the round to begin", || runs().any(|run| run.path().join("0-0/file").exists()))?;
+    std::thread::sleep(Duration::from_millis(20));
+    Ok(())
 }
 
 fn ended_by(signal: i32) -> Result<(), Failed> {
@@ -86,9 +76,7 @@ fn ended_by(signal: i32) -> Result<(), Failed> {
         nothing_left(root.path())?;
         return equal(processes_of_ours(), before, "processes before and after");
     }
-    wait_until("the launcher to clean up", || {
-        (processes_of_ours() == before && nothing_left(root.path()).is_ok()).then_some(())
-    })
+    until("the launcher to clean up", || processes_of_ours() == before && nothing_left(root.path()).is_ok())
 }
 
 fn launcher_killed() -> Result<(), Failed> {

@@ -1,7 +1,7 @@
 //! Shared by the tests: operations, a plan, a check for leftovers.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use howslow_measure::{Measurement, Plan, measure};
 use operation::{Item, Loop, Operation, Prepare, Registry, repeat};
@@ -113,4 +113,16 @@ pub fn sleep() -> ! {
     loop {
         std::thread::sleep(Duration::from_secs(60));
     }
+}
+
+/// Waits until something is so.
+pub fn until(what: &str, mut so: impl FnMut() -> bool) -> Result<(), Failed> {
+    let start = Instant::now();
+    while !so() {
+        if start.elapsed().as_secs() > 20 {
+            return Err(format!("waited in vain for {what}").into());
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    Ok(())
 }

@@ -217,19 +217,13 @@ impl<'a> Builder<'a> {
 
     /// Reads 4 bytes of the kernel's memory, this far behind what register 3 points to, into register 0.
     pub(super) fn read_word(&mut self, offset: i32) {
-        self.code.add(3, offset);
-        self.code.constant(2, 4);
-        self.frame(1, frame::WORD);
-        self.code.call(helper::READ);
+        self.read_registers((offset, 4, frame::WORD));
         self.code.load(Width::Word, 0, FRAME, frame::WORD);
     }
 
     /// Register 3 becomes the 8 bytes of the kernel's memory that are this far behind what it points to.
     pub(super) fn read_double(&mut self, offset: i32) {
-        self.code.add(3, offset);
-        self.code.constant(2, 8);
-        self.frame(1, frame::WORD);
-        self.code.call(helper::READ);
+        self.read_registers((offset, 8, frame::WORD));
         self.code.load(Width::Double, 3, FRAME, frame::WORD);
     }
 

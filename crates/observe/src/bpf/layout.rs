@@ -149,9 +149,9 @@ pub(crate) enum Kind {
     /// A task that was woken within a call: its number. Always in the map that all records share: it may happen in an interrupt,
     /// while the table is being changed.
     Wake = 9,
-    /// A time off the CPU: the number of the call in which it was, or [`NONE`]; and the [`Wait`] above the logarithm of its length.
+    /// A time off the CPU: the number of the call in which it was, or [`NONE`]; and the `WaitReason` above the logarithm of its length.
     Wait = 10,
-    /// The sum of such times in ns: the number of the call, and the [`Wait`].
+    /// The sum of such times in ns: the number of the call, and the `WaitReason`.
     WaitTime = 11,
     /// A sampled call by its time on the CPU: its number, and the logarithm of that time.
     Sample = 12,
@@ -178,20 +178,6 @@ pub(crate) enum Kind {
     Fault = 22,
     /// A file that was there and was opened to be written anew: the number of the call.
     Truncating = 23,
-}
-
-/// Why a task is off the CPU: bits 8 and 9 of the second number of a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub(crate) enum Wait {
-    /// It is runnable, and another task runs.
-    Ready = 0,
-    /// It sleeps until an event or a signal (`TASK_INTERRUPTIBLE`).
-    Event = 1,
-    /// It sleeps until the kernel has finished something: a transfer, a page, a lock of the kernel (`TASK_UNINTERRUPTIBLE`).
-    Kernel = 2,
-    /// It is stopped or traced.
-    Stopped = 3,
 }
 
 /// A call is always sampled until this many of its number were; then one call in [`SAMPLED_ONE_IN`] is, a power of two. Where stacks are

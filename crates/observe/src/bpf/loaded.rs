@@ -44,15 +44,13 @@ impl Programs {
             Detail::All => Program::load(name, &code(maps)).map(Some),
             Detail::Numbers => Ok(None),
         };
+        let (called, at_call, faults) = match detail {
+            Detail::All => (at_return(maps, whom)?, c"sys_exit", at_faults(maps)),
+            Detail::Numbers => (Program::load("entered", &returned::entered(maps, whom))?, c"sys_enter", None),
+        };
         Ok(Programs {
-            called: match detail {
-                Detail::All => at_return(maps, whom)?,
-                Detail::Numbers => Program::load("entered", &returned::entered(maps, whom))?,
-            },
-            at_call: match detail {
-                Detail::All => c"sys_exit",
-                Detail::Numbers => c"sys_enter",
-            },
+            called,
+            at_call,
             created: Program::load("created", &programs::created(maps, whom))?,
             helped: Program::load("helped", &programs::helped(maps, whom))?,
             executed: Program::load("executed", &programs::executed(maps, detail))?,
@@ -64,10 +62,7 @@ impl Programs {
             switched: with_all("switched", waits::switched)?,
             sampling: with_all("sampling", timed::sampling)?,
             allocated: with_all("allocated", pages::allocated)?,
-            faults: match detail {
-                Detail::All => at_faults(maps),
-                Detail::Numbers => None,
-            },
+            faults,
             went_on: with_all("went_on", timed::went_on)?,
             enrol: Program::load("enrol", &programs::enrol(maps))?,
         })

@@ -7,7 +7,7 @@ use crate::task::Task;
 
 use record::WaitReason;
 
-use super::layout::{self, Kind, Wait};
+use super::layout::{self, Kind};
 
 /// The counts of a record.
 pub(crate) fn task(record: &[u8]) -> Task {
@@ -72,64 +72,48 @@ pub(crate) fn task(record: &[u8]) -> Task {
 /// Adds what a key of the table counts.
 pub(crate) fn add_key(counts: &mut Counts, key: u64, count: u64) {
     let (first, second) = ((key >> 16) as u16, key as u16);
+    let (before, call) = (Call::Native(first), Call::Native(second));
     let kind = (key >> 32) as u8;
-    if kind == Kind::Pair as u8 {
-        if first != layout::NONE as u16 {
-            *counts.pairs.entry((Call::Native(first), Call::Native(second))).or_default() += count;
+    let is = |one: Kind| kind == one as u8;
+    let sum: &mut u64 = match kind {
+        _ if is(Kind::Pair) && first == layout::NONE as u16 => return,
+        _ if is(Kind::Pair) => counts.pairs.entry((before, call)).or_default(),
+        _ if is(Kind::Error) => counts.errors.entry((before, second)).or_default(),
+        _ if is(Kind::Signal) => counts.signals.entry(second).or_default(),
+        _ if is(Kind::Wake) => counts.wakes.entry(call).or_default(),
+        _ if is(Kind::WakeNear) => {
+            *counts.near.entry(call).or_default() += count;
+            counts.wakes.entry(call).or_default()
         }
-    } else if kind == Kind::Error as u8 {
-        *counts.errors.entry((Call::Native(first), second)).or_default() += count;
-    } else if kind == Kind::Signal as u8 {
-        *counts.signals.entry(second).or_default() += count;
-    } else if kind == Kind::Wake as u8 {
-        *counts.wakes.entry(Call::Native(second)).or_default() += count;
-    } else if kind == Kind::WakeNear as u8 {
-        *counts.wakes.entry(Call::Native(second)).or_default() += count;
-        *counts.near.entry(Call::Native(second)).or_default() += count;
-    } else if kind == Kind::Huge as u8 {
-        counts.huge += count;
-    } else if kind == Kind::Copied as u8 {
-        counts.copied += count;
-    } else if kind == Kind::GivenBack as u8 {
-        *counts.given_back.entry(Call::Native(first)).or_default() += count;
-    } else if kind == Kind::Fault as u8 {
-        let sum = match second {
+        _ if is(Kind::Huge) => &mut counts.huge,
+        _ if is(Kind::Copied) => &mut counts.copied,
+        _ if is(Kind::GivenBack) => counts.given_back.entry(before).or_default(),
+        _ if is(Kind::Fault) => match second {
             2 => &mut counts.fault_kinds.new,
             3 => &mut counts.fault_kinds.copied,
             _ => &mut counts.fault_kinds.read,
-        };
-        *sum += count;
-    } else if kind == Kind::Wait as u8 {
-        let wait = counts.waits.entry((call_of(first), reason((second >> 8) as u8))).or_default();
-        *wait.lengths.entry(second as u8).or_default() += count;
-    } else if kind == Kind::WaitTime as u8 {
-        counts.waits.entry((call_of(first), reason(second as u8))).or_default().total_ns += count;
-    } else if kind == Kind::Sample as u8 {
-        *sampled(counts, first).lengths.entry(second as u8).or_default() += count;
-    } else if kind == Kind::WentOn as u8 {
-        *sampled(counts, first).went_on.entry(second as u8).or_default() += count;
-    } else if kind == Kind::SampleTime as u8 {
-        sampled(counts, first).total_ns += count;
-    } else if kind == Kind::Squares as u8 {
-        sampled(counts, first).squares += count;
-    } else if kind == Kind::Create as u8 {
-        counts.creates += count;
-    } else if kind == Kind::Writing as u8 {
-        counts.writing += count;
-    } else if kind == Kind::Truncating as u8 {
-        counts.truncating += count;
-    } else if kind == Kind::AskedFirst as u8 {
-        counts.attributes_first += count;
-    } else if kind == Kind::Ring as u8 {
-        *counts.requests.entry(second).or_default() += count;
-    } else {
-        let call = match kind {
-            _ if kind == Kind::Narrow as u8 => Call::Narrow(second),
-            _ if kind == Kind::Short as u8 => Call::Short(second),
-            _ => Call::Unknown(second),
-        };
-        counts.calls.entry(call).or_default().count += count;
-    }
+        },
+        _ if is(Kind::Wait) => waits(counts, first, second >> 8).lengths.entry(second as u8).or_default(),
+        _ if is(Kind::WaitTime) => &mut waits(counts, first, second).total_ns,
+        _ if is(Kind::Sample) => sampled(counts, first).lengths.entry(second as u8).or_default(),
+        _ if is(Kind::WentOn) => sampled(counts, first).went_on.entry(second as u8).or_default(),
+        _ if is(Kind::SampleTime) => &mut sampled(counts, first).total_ns,
+        _ if is(Kind::Squares) => &mut sampled(counts, first).squares,
+        _ if is(Kind::Create) => &mut counts.creates,
+        _ if is(Kind::Writing) => &mut counts.writing,
+        _ if is(Kind::Truncating) => &mut counts.truncating,
+        _ if is(Kind::AskedFirst) => &mut counts.attributes_first,
+        _ if is(Kind::Ring) => counts.requests.entry(second).or_default(),
+        _ if is(Kind::Narrow) => &mut counts.calls.entry(Call::Narrow(second)).or_default().count,
+        _ if is(Kind::Short) => &mut counts.calls.entry(Call::Short(second)).or_default().count,
+        _ => &mut counts.calls.entry(Call::Unknown(second)).or_default().count,
+    };
+    *sum += count;
+}
+
+/// The times off the CPU in this call for the reason with this number.
+fn waits(counts: &mut Counts, call: u16, why: u16) -> &mut Lengths {
+    counts.waits.entry((call_of(call), reason(why as u8))).or_default()
 }
 
 /// The samples with this number.
@@ -142,12 +126,8 @@ fn sampled(counts: &mut Counts, number: u16) -> &mut Lengths {
 
 /// The reason by the number that the programs use.
 fn reason(number: u8) -> WaitReason {
-    match number {
-        _ if number == Wait::Ready as u8 => WaitReason::Runnable,
-        _ if number == Wait::Event as u8 => WaitReason::Event,
-        _ if number == Wait::Kernel as u8 => WaitReason::Kernel,
-        _ => WaitReason::Stopped,
-    }
+    let known = [WaitReason::Runnable, WaitReason::Event, WaitReason::Kernel];
+    known.into_iter().find(|reason| *reason as u8 == number).unwrap_or(WaitReason::Stopped)
 }
 
 /// The call of a key; `None` if it names none.

@@ -1,8 +1,10 @@
 //! How long tasks are off the CPU, in which call and why.
 
+use record::WaitReason;
+
 use super::builder::{Builder, frame, helper};
 use super::instruction::{Compute, FRAME, Instruction, Label, Operand, When, Width};
-use super::layout::{self, Kind, Wait};
+use super::layout::{self, Kind};
 use super::logarithm::logarithm;
 use super::maps::Maps;
 use super::timed;
@@ -54,7 +56,7 @@ pub(crate) fn switched(maps: &Maps) -> Vec<Instruction> {
     b.code.copy(9, 8);
     b.code.compute(Compute::Subtract, 9, Other(1));
     b.code.jump_if(9, When::Equal, Constant(0), noted);
-    b.code.constant(1, Wait::Ready as i32);
+    b.code.constant(1, WaitReason::Runnable as i32);
     b.code.store(Width::Word, FRAME, frame::CLASS, 1);
     add_wait(&mut b, noted);
     b.code.place(noted);
@@ -103,7 +105,7 @@ fn note_call(b: &mut Builder) {
     b.code.store(Width::Double, FRAME, frame::FOLDER, 0);
 }
 
-/// Why the task of register 7 slept, as a [`Wait`]: in the frame.
+/// Why the task of register 7 slept, as a [`WaitReason`]: in the frame.
 fn state(b: &mut Builder) {
     let (event, stopped, noted) = (b.code.label(), b.code.label(), b.code.label());
     b.code.load(Width::Word, 1, 7, layout::STATE);
@@ -112,13 +114,13 @@ fn state(b: &mut Builder) {
     b.code.jump_if(2, When::NotEqual, Constant(0), event);
     b.code.compute(Compute::And, 1, Constant(UNINTERRUPTIBLE));
     b.code.jump_if(1, When::Equal, Constant(0), stopped);
-    b.code.constant(1, Wait::Kernel as i32);
+    b.code.constant(1, WaitReason::Kernel as i32);
     b.code.jump(noted);
     b.code.place(event);
-    b.code.constant(1, Wait::Event as i32);
+    b.code.constant(1, WaitReason::Event as i32);
     b.code.jump(noted);
     b.code.place(stopped);
-    b.code.constant(1, Wait::Stopped as i32);
+    b.code.constant(1, WaitReason::Stopped as i32);
     b.code.place(noted);
     b.code.store(Width::Word, FRAME, frame::CLASS, 1);
 }

@@ -3,7 +3,7 @@
 use record::Loss;
 
 use super::Observer;
-use crate::bpf::Losses;
+use crate::bpf::{Counting, Losses};
 use crate::counter::Counter;
 use crate::stacks::Stacks;
 use crate::target::Detail;
@@ -37,10 +37,7 @@ impl Observer {
         if self.account.is_some() {
             losses.push(Loss { what: "what it started; that takes eBPF or ptrace".into(), count: None });
         }
-        let knows_types = self.counter.as_ref().and_then(|counter| match counter {
-            Counter::Bpf(counting) => Some(counting.knows_objects()),
-            _ => None,
-        });
+        let knows_types = self.counter.as_ref().and_then(Counter::programs).map(Counting::knows_objects);
         if self.detail == Detail::All && knows_types == Some(false) {
             let what = "what calls are made on (file, pipe, socket), since this kernel does not describe its types in \
                         /sys/kernel/btf/vmlinux: mount /sys, or use a kernel with CONFIG_DEBUG_INFO_BTF";

@@ -52,13 +52,13 @@ struct Tracee {
 #[derive(Debug, Default)]
 pub(super) struct Board {
     running: HashMap<u32, Tracee>,
-    ended: Vec<(Task, Option<Usage>)>,
+    pub ended: Vec<(Task, Option<Usage>)>,
     /// Threads that ran before their creation was reported. They may have ended by then.
     unreported: HashSet<u32>,
     next: u64,
     /// The process that was started as the command.
     command: Option<u32>,
-    command_ended: Option<(ExitStatus, Usage)>,
+    pub command_ended: Option<(ExitStatus, Usage)>,
     /// Events of all threads that stopped them.
     pub stops: u64,
     /// Everything is to be left alone.
@@ -98,20 +98,10 @@ impl Board {
         self.running.contains_key(&thread)
     }
 
-    /// The tasks that ended since the last call, with what they used.
-    pub(super) fn take_ended(&mut self) -> Vec<(Task, Option<Usage>)> {
-        std::mem::take(&mut self.ended)
-    }
-
     /// The tasks that run.
     pub(super) fn running(&self) -> Vec<Task> {
         let counted = self.running.values().filter(|tracee| tracee.counted);
         counted.map(|tracee| Task { name: name(&tracee.task), ..tracee.task.clone() }).collect()
-    }
-
-    /// The end of the command, once.
-    pub(super) fn take_end(&mut self) -> Option<(ExitStatus, Usage)> {
-        self.command_ended.take()
     }
 
     /// An event of a thread. Returns how it goes on, and with which signal; nothing if it has ended.

@@ -1,8 +1,8 @@
 //! Notes on a row: doubts of its costs, other names, other estimates, why there is no ratio. They are numbered, shown
 //! once each, and short enough for many rows.
 
-use analysis::compare::{ComparisonRow, RatioToBase};
-use record::{Cost, Doubt};
+use analysis::compare::{ComparisonRow, RatioToBase, is_published};
+use record::{Cost, Doubt, Run};
 
 use super::view::ComparisonView;
 use crate::footnotes::Footnotes;
@@ -17,7 +17,7 @@ impl Notes {
     }
 
     /// The numbers of a row's notes, and the name of its partner if it differs.
-    pub(super) fn of(&mut self, row: &ComparisonRow<'_>, view: &ComparisonView<'_>) -> String {
+    pub(super) fn of(&mut self, row: &ComparisonRow<'_>, view: &ComparisonView<'_>, runs: &[Run]) -> String {
         let mut texts = doubts(row.base, &view.label(0));
         let mut partners = Vec::new();
         for (place, levels) in super::levels::compared_levels(row) {
@@ -31,7 +31,7 @@ impl Notes {
                 texts.push(why.clone());
             }
             // A published figure is quoted by the only estimate it has.
-            let published = cost.rounds.is_empty() || row.base.rounds.is_empty();
+            let published = is_published(&runs[place + 1], cost) || is_published(&runs[0], row.base);
             if cost.headline != row.base.headline && !published {
                 let [one, other] = [row.base, *cost].map(|cost| cost.headline.word());
                 texts.push(format!("different estimates: {one} in the base, {other} in {}", view.label(place + 1)));

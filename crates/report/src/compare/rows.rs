@@ -150,7 +150,7 @@ impl Table<'_, '_> {
                 None => cells.extend(["-", "", ""].map(String::from)),
             }
         }
-        cells.push(notes.of(row, self.view));
+        cells.push(notes.of(row, self.view, self.comparison.runs));
         cells.resize(self.columns().len() - 1, String::new());
         grid.add_cost(kind(row), [format!("  {}", in_table(&row.base.operation)), row.base.at.values()], cells);
     }

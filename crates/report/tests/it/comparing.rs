@@ -104,7 +104,7 @@ fn every_oddity() {
 
 #[test]
 fn the_rule_for_printed_digits_is_not_that_of_imported_samples() {
-    const PRINTED: &str = "where the printed digits leave no doubt";
+    const PRINTED: &str = "where the interval of the ratio leaves out 1";
     let mut runs = [example(), changed()];
     runs.iter_mut().for_each(|run| run.origin = Origin::Imported);
     let shown = |runs: &[Run]| page(runs, &["@2", "@1"], &HOW, Sort::Family, Shown::All, Style::PLAIN);
@@ -112,6 +112,9 @@ fn the_rule_for_printed_digits_is_not_that_of_imported_samples() {
     assert!(!sampled.contains(PRINTED) && !sampled.contains("undisturbed in two rounds"), "{sampled}");
     runs.iter_mut().flat_map(|run| &mut run.costs).for_each(|cost| cost.rounds.clear());
     assert!(shown(&runs).contains(PRINTED), "{}", shown(&runs));
+    // A summary has no samples either, and was measured all the same.
+    runs.iter_mut().for_each(|run| run.origin = Origin::Measured);
+    assert!(!shown(&runs).contains(PRINTED), "{}", shown(&runs));
 }
 
 #[test]

@@ -109,6 +109,7 @@ mod tests {
         let stat = TaskStat::of_process(own).expect("this process");
         assert!(!stat.has_ended() && stat.began > 0 && stat.minor_faults > 0, "{stat:?}");
         assert_eq!(TaskStat::of_thread(own, own).map(|stat| stat.began), Some(stat.began));
+        assert!(TaskStat::of_process(1).is_none_or(|first| first.began <= stat.began));
         assert_eq!(TaskStat::of_process(u32::MAX >> 2), None);
     }
 }

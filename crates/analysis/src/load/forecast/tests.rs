@@ -1,6 +1,6 @@
 //! Demands and predictions from made-up configurations whose answers are known.
 
-use super::super::configuration::PageDevice as Device;
+use super::super::configuration::{PageDevice as Device, Relief};
 use super::super::measured::Finished;
 use super::alone as alone_of;
 use super::*;
