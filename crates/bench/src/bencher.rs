@@ -149,13 +149,13 @@ impl<'a, M> Inputs<'a, M> {
         M: FnMut() -> I,
     {
         let mut batch = |part| {
-            let inputs: Vec<I> = (0..part).map(|_| (self.make)()).collect();
+            let mut inputs: Vec<I> = (0..part).map(|_| (self.make)()).collect();
             let mut took = Took::NOTHING;
             // Timed inside of the future, so that entering and leaving the executor is not.
             block_on(Box::pin(async {
                 let mut outputs = Vec::with_capacity(if needs_drop::<O>() { part } else { 0 });
                 let timed = TimedPart::begin();
-                for input in inputs {
+                for input in inputs.drain(..) {
                     let output = std::hint::black_box(work(input).await);
                     if needs_drop::<O>() {
                         outputs.push(output);

@@ -101,17 +101,17 @@ pub(crate) fn plain<O>(times: u64, work: &mut impl FnMut() -> O) -> Took {
 /// Runs `work` this often, each time on an input of its own.
 pub(crate) fn on_values<I, O>(times: u64, make: &mut impl FnMut() -> I, work: &mut impl FnMut(I) -> O) -> Took {
     in_parts::<(I, O)>(times, &mut |part| {
-        let inputs: Vec<I> = (0..part).map(|_| make()).collect();
+        let mut inputs: Vec<I> = (0..part).map(|_| make()).collect();
         let mut outputs = Vec::with_capacity(if needs_drop::<O>() { part } else { 0 });
         let took = timed(|| {
-            for input in black_box(inputs) {
+            for input in black_box(&mut inputs).drain(..) {
                 let output = black_box(work(input));
                 if needs_drop::<O>() {
                     outputs.push(output);
                 }
             }
         });
-        drop(outputs);
+        drop((inputs, outputs));
         took
     })
 }

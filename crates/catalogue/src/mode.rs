@@ -119,11 +119,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_program_does_its_work_in_every_mode() {
-        crate::kit::trial::perform_all(OPERATIONS);
-    }
-
-    #[test]
     fn a_table_and_a_file_begin_again_after_their_ends() {
         for operation in OPERATIONS {
             for point in operation.points(false) {

@@ -1,7 +1,5 @@
 //! Axes: the named parameters an operation is measured over, with their units and roles.
 
-use std::fmt;
-
 use record::{Bytes, Point, Unit, Value};
 use system::machine::Distance;
 
@@ -82,11 +80,13 @@ impl Bounds {
 }
 
 /// Why an operation cannot be measured at a number.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// It has no such axis, or the axis takes its own values alone.
+    #[error("the axis takes its own values alone")]
     NotFree,
     /// The number is not one that the axis takes.
+    #[error("{axis}={number} is not possible: it goes {}", bounds.described(*unit))]
     Outside {
         axis: &'static str,
         unit: Unit,
@@ -94,17 +94,6 @@ pub enum Refused {
         /// What it takes.
         bounds: Bounds,
     },
-}
-
-impl fmt::Display for Refused {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Refused::NotFree => write!(out, "the axis takes its own values alone"),
-            Refused::Outside { axis, unit, number, bounds } => {
-                write!(out, "{axis}={number} is not possible: it goes {}", bounds.described(*unit))
-            }
-        }
-    }
 }
 
 /// What an axis decides beside the work of the operation.

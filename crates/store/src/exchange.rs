@@ -24,5 +24,6 @@ pub use export::bill::{BillMetrics, bill_metrics};
 pub use export::csv::csv;
 pub use export::{EXPORTERS, ExportError, Exporter, exporter, exporter_for};
 pub use import::criterion::gather;
+pub use import::google::google_json;
 pub use import::{IMPORTERS, ImportError, Importer, MOST_BYTES, import, importer};
 pub use table::{Cell, Table, axis_columns};

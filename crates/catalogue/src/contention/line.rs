@@ -73,10 +73,6 @@ impl Work for Adding {
             self.counter.0.fetch_add(1, Ordering::Relaxed);
         }
     }
-
-    fn check(&mut self, _: u64) -> Result<(), Failure> {
-        Ok(())
-    }
 }
 
 fn adding(setting: &Setting) -> Result<Loop, Failure> {
@@ -121,11 +117,6 @@ impl Work for TurnTaker {
                 self.word.0.store(0, Ordering::Release);
             }
         }
-    }
-
-    /// Neither can go on without the other.
-    fn check(&mut self, _: u64) -> Result<(), Failure> {
-        Ok(())
     }
 }
 

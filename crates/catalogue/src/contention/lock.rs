@@ -223,10 +223,6 @@ impl<L: Lock> Work for Taking<L> {
             self.place.with(|record, slept| record.enter(self.thread, slept));
         }
     }
-
-    fn check(&mut self, _: u64) -> Result<(), Failure> {
-        Ok(())
-    }
 }
 
 fn contended<L: Lock>(setting: &Setting) -> Result<Loop, Failure> {
@@ -291,10 +287,6 @@ impl<L: Lock> Work for HandingOver<L> {
             over
         };
         while !self.place.with(enter) {}
-    }
-
-    fn check(&mut self, _: u64) -> Result<(), Failure> {
-        Ok(())
     }
 }
 

@@ -114,10 +114,6 @@ impl Work for Running {
             operation::opaque(turn);
         });
     }
-
-    fn check(&mut self, _: u64) -> Result<(), Failure> {
-        Ok(())
-    }
 }
 
 fn shot_down(setting: &Setting, call: PageCall) -> Result<Loop, Failure> {

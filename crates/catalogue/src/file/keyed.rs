@@ -65,13 +65,7 @@ fn by_sqlite(reader: KeyedReader, setting: &Setting) -> Result<Loop, Failure> {
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
-
-    #[test]
-    fn every_reader_reads_every_record() {
-        crate::kit::trial::perform_all(OPERATIONS);
-    }
 
     #[test]
     fn readers_begin_again_after_the_last_record() {

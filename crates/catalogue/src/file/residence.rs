@@ -17,9 +17,6 @@ pub use crate::kit::lives_in_memory;
 /// The bytes of a file that are examined at a time, so that the memory needed does not grow with the file.
 const PIECE: u64 = 1 << 30;
 
-/// The number of `cachestat`, the same on every architecture.
-const CACHESTAT: libc::c_long = 451;
-
 /// Why a file cannot be worked on.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
@@ -251,12 +248,11 @@ pub(crate) fn through_the_page_cache(what: &str) -> operation::Failure {
 pub fn resident(file: impl AsFd) -> Result<Cached, FileError> {
     let file = file.as_fd();
     let pages = length(file)?.div_ceil(page_size() as u64);
-    if let Some(counted) = counted(file)
-        && counted.nr_cache > 0
+    if let Some([cache, dirty, writeback, ..]) = counted(file)
+        && cache > 0
     {
         // Pages beyond the end, read ahead before the file was truncated, do not count.
-        let dirty = counted.nr_dirty + counted.nr_writeback;
-        return Ok(Cached { pages, resident: counted.nr_cache.min(pages), dirty: Some(dirty) });
+        return Ok(Cached { pages, resident: cache.min(pages), dirty: Some(dirty + writeback) });
     }
     // Layered file systems keep the pages under another file, so that the file itself has none. A mapping is of the file
     // that has them.
@@ -264,7 +260,7 @@ pub fn resident(file: impl AsFd) -> Result<Cached, FileError> {
     let walked = walk(file, pages, &mut |_, inside| resident += u64::from(inside));
     let counted = counted(file);
     // Nobody counts the dirty pages of the other file.
-    let dirty = counted.as_ref().filter(|_| resident == 0).map(|counted| counted.nr_dirty);
+    let dirty = counted.filter(|_| resident == 0).map(|[_, dirty, ..]| dirty);
     match walked {
         // No lower layer has pages that could be mapped, so the kernel's own count is all there is.
         Err(FileError::Call { error, .. }) if error.raw_os_error() == Some(libc::ENODEV) && counted.is_some() => {}
@@ -287,24 +283,12 @@ pub fn resident_ranges(file: impl AsFd) -> Result<Vec<Range<u64>>, FileError> {
     Ok(ranges)
 }
 
-#[repr(C)]
-#[derive(Default)]
-struct CacheStat {
-    nr_cache: u64,
-    nr_dirty: u64,
-    nr_writeback: u64,
-    nr_evicted: u64,
-    nr_recently_evicted: u64,
-}
-
-/// The kernel's own count for the whole file; `None` before Linux 6.5, and if it is refused.
-fn counted(file: BorrowedFd<'_>) -> Option<CacheStat> {
+/// The kernel's own count for the whole file: pages cached, dirty, written back, evicted, and evicted lately; `None` before Linux 6.5, and if it is refused.
+fn counted(file: BorrowedFd<'_>) -> Option<[u64; 5]> {
+    let mut counts = [0; 5];
     // Offset 0 and length 0 mean: to the end of the file.
-    let range = [0_u64; 2];
-    let mut counts = CacheStat::default();
-    // SAFETY: the range is read and the counts are written, both with the kernel's layout and alive during the call.
-    let status = unsafe { libc::syscall(CACHESTAT, file.as_raw_fd(), range.as_ptr(), &raw mut counts, 0) };
-    (status == 0).then_some(counts)
+    crate::kit::call::cachestat(file.as_raw_fd(), &[0_u64; 2], &mut counts, 0).ok()?;
+    Some(counts)
 }
 
 /// Calls `mincore` over a mapping to find for each page whether it is in memory.

@@ -22,7 +22,9 @@ pub(crate) trait Work: 'static {
     }
 
     /// Checks that the last call of `work` did all of this number of repetitions. Fails if it did not.
-    fn check(&mut self, times: u64) -> Result<(), Failure>;
+    fn check(&mut self, _times: u64) -> Result<(), Failure> {
+        Ok(())
+    }
 }
 
 pub(crate) fn alone(work: impl Work) -> Loop {

@@ -7,7 +7,7 @@ use record::Point;
 
 use super::region::RegionPages;
 use super::{OWN_CACHE, bandwidth, chase};
-use crate::kit::{BASE, Part, Seat, Seats, by_c_library, team};
+use crate::kit::{BASE, Part, Seat, Seats, alone, by_c_library, team};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -54,11 +54,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     PASS.id("memory.read")
         .summary("add up the words of the next 64 KiB of a working set, by the fastest loop for its cache level")
         .version(3)
-        .prepare(|setting| bandwidth::read(setting.number("set")?, setting.seed())),
+        .prepare(|setting| bandwidth::Reading::new(setting.number("set")?, setting.seed()).map(alone)),
     PASS.id("memory.write")
         .summary("store to the words of the next 64 KiB of a working set, by the fastest loop for its cache level")
         .version(2)
-        .prepare(|setting| bandwidth::write(setting.number("set")?)),
+        .prepare(|setting| bandwidth::Writing::new(setting.number("set")?).map(alone)),
     BASE.named("memory.write.streaming", "the same by stores that bypass the caches")
         .per("64 KiB")
         .axes(&[STREAMED])

@@ -48,17 +48,7 @@ pub(super) fn copy(size: usize) -> Result<Loop, Failure> {
 /// passed over several times, a larger one piece by piece.
 pub(super) const PIECE: u64 = 64 << 10;
 
-/// The loop that adds up the pieces of `set` bytes.
-pub(super) fn read(set: u64, seed: u64) -> Result<Loop, Failure> {
-    Reading::new(set, seed).map(alone)
-}
-
-/// The loop that stores to the pieces of `set` bytes, another value in each iteration.
-pub(super) fn write(set: u64) -> Result<Loop, Failure> {
-    Writing::new(set).map(alone)
-}
-
-/// The same, bypassing the caches.
+/// The loop that stores to the pieces of `set` bytes, bypassing the caches, another value in each iteration.
 pub(super) fn write_streaming(set: u64) -> Result<Loop, Failure> {
     Writing::by(set, fastest().fill_streaming).map(alone)
 }

@@ -2,15 +2,12 @@
 
 use std::cell::Cell;
 use std::ffi::c_void;
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 
 use operation::Failure;
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+use rustix::mm::{Advice, madvise};
 
-use crate::kit::{MemoryKind, huge_bytes, offered_at, withheld};
-
-/// The size of a huge page on x86-64, and on aarch64 with base pages of 4 KiB.
-const HUGE_PAGE: usize = 2 << 20;
+use crate::kit::{HUGE, Mapping, MemoryKind, huge_bytes, offered_at, withheld};
 
 /// Bytes that fit in 16 pages of 4 KiB: the first-level TLB of any core holds at least 32 pages.
 const FEW_PAGES: usize = 64 << 10;
@@ -23,10 +20,8 @@ pub(super) enum RegionPages {
 }
 
 /// Memory that begins at a multiple of 2 MiB. At first it is zero and has no pages.
-#[derive(Debug)]
 pub(super) struct Region {
-    mapping: NonNull<c_void>,
-    mapped: usize,
+    _mapping: Mapping,
     words: NonNull<Cell<u64>>,
     bytes: usize,
 }
@@ -35,19 +30,15 @@ impl Region {
     /// `bytes` of memory, not 0.
     pub(super) fn new(bytes: u64, pages: RegionPages) -> Result<Region, Failure> {
         let bytes = bytes as usize;
-        let advised = bytes.next_multiple_of(HUGE_PAGE);
-        let mapped = advised + HUGE_PAGE;
-        // SAFETY: the kernel chooses the address, so the mapping replaces nothing.
-        let mapping =
-            unsafe { mmap_anonymous(ptr::null_mut(), mapped, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE) }?;
-        let start = mapping.wrapping_byte_add(mapping.align_offset(HUGE_PAGE));
+        let advised = bytes.next_multiple_of(HUGE);
+        let mapping = Mapping::anonymous(advised + HUGE)?;
+        let start = mapping.address().wrapping_byte_add(mapping.first_huge());
         let advice = if pages == RegionPages::Huge { Advice::LinuxHugepage } else { Advice::LinuxNoHugepage };
         // A kernel without huge pages rejects either advice. Callers that require huge pages call `in_huge_pages`.
         // SAFETY: the advice lies within the mapping just created and does not change its content.
         let _ = unsafe { madvise(start, advised, advice) };
-        let nowhere = || Failure::wrong("memory was mapped at address 0");
-        let words = NonNull::new(start.cast::<Cell<u64>>()).ok_or_else(nowhere)?;
-        Ok(Region { mapping: NonNull::new(mapping).ok_or_else(nowhere)?, mapped, words, bytes })
+        let words = NonNull::new(start.cast()).ok_or_else(|| Failure::wrong("memory was mapped at address 0"))?;
+        Ok(Region { _mapping: mapping, words, bytes })
     }
 
     /// Its words, as cells, because a loop and its check share them.
@@ -87,13 +78,6 @@ impl Region {
     }
 }
 
-impl Drop for Region {
-    fn drop(&mut self) {
-        // SAFETY: this value owns the mapping, and no reference outlives it.
-        let _ = unsafe { munmap(self.mapping.as_ptr(), self.mapped) };
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,7 +90,7 @@ mod tests {
         assert!(region.words().iter().all(|word| word.get() == 0));
         region.words()[1535].set(7);
         assert_eq!(region.words()[1535].get(), 7);
-        assert_eq!(region.words().as_ptr() as usize % HUGE_PAGE, 0);
+        assert_eq!(region.words().as_ptr() as usize % HUGE, 0);
         assert_eq!(region.in_huge_pages(), Ok(()), "so few pages need not be huge");
     }
 

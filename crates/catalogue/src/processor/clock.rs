@@ -77,19 +77,7 @@ fn counter() -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use operation::Setting;
-    use record::Point;
-
     use super::*;
-
-    #[test]
-    fn every_clock_can_be_read() {
-        for operation in OPERATIONS {
-            let setting = Setting::new(Point::default(), std::env::temp_dir(), 0, None, 7);
-            let mut prepared = operation.set_up(&setting).expect(operation.id);
-            prepared.perform(1000).expect(operation.id);
-        }
-    }
 
     #[test]
     fn the_library_and_the_kernel_give_the_same_time() {

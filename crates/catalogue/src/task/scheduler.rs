@@ -131,10 +131,6 @@ impl Work for Requesting {
             let _ = futex::wake(&self.desk.requested, futex::Flags::empty(), 1);
         }
     }
-
-    fn check(&mut self, _: u64) -> Result<(), Failure> {
-        Ok(())
-    }
 }
 
 /// The task that sleeps until a request comes.

@@ -29,7 +29,7 @@ pub(crate) struct ExportArgs {
     /// Files, @1, beginnings of kept runs' ids, or books
     #[arg(value_name = "RUN", required = true, add = clap_complete::ArgValueCompleter::new(crate::complete::runs))]
     pub runs: Vec<String>,
-    /// The format [default: the one that the end of FILE names, else csv]
+    /// The format [default: the one that the end of FILE names; without -o, csv]
     #[arg(short, long, value_name = "FORMAT", value_parser = formats(EXPORTERS.iter().map(|format| (format.name, format.summary))))]
     pub format: Option<String>,
     /// Write this file, in one step, instead of printing

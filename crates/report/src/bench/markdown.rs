@@ -3,7 +3,7 @@
 use analysis::compare::Verdict;
 
 use super::shown::{BenchRow, BenchShown};
-use crate::compare::markdown::{code, escaped};
+use crate::compare::markdown::{MOST_ROWS, code, escaped, more};
 
 /// The comparison for a comment on a pull request: what changed and what is open, the rest folded.
 pub fn bench_markdown(shown: &BenchShown) -> String {
@@ -16,10 +16,9 @@ pub fn bench_markdown(shown: &BenchShown) -> String {
     if !same.is_empty() {
         text += &format!("<details><summary>{} the same</summary>\n\n{}</details>\n\n", same.len(), table(&same));
     }
-    for row in &shown.rows {
-        for note in row.all_notes() {
-            text += &format!("- {}: {}\n", code(&row.name), escaped(&note));
-        }
+    let notes = shown.rows.iter().flat_map(|row| row.all_notes().into_iter().map(|note| (&row.name, note)));
+    for (name, note) in notes.take(MOST_ROWS) {
+        text += &format!("- {}: {}\n", code(name), escaped(&note));
     }
     for note in shown.notes.iter().cloned().chain(shown.null()) {
         text += &format!("- {}\n", escaped(&note));
@@ -29,12 +28,12 @@ pub fn bench_markdown(shown: &BenchShown) -> String {
 
 fn table(rows: &[&BenchRow]) -> String {
     let mut table = "| | benchmark | old | new | new / old (95 %) |\n| --- | --- | ---: | ---: | ---: |\n".to_owned();
-    for row in rows {
+    for row in rows.iter().take(MOST_ROWS) {
         let verdict = if row.verdict().is_change() { format!("**{}**", row.words()) } else { row.words() };
         let [old, new] = row.times();
         table += &format!("| {verdict} | {} | {old} | {new} | {} |\n", code(&row.name), row.interval());
     }
-    table + "\n"
+    table + &more(rows.len()) + "\n"
 }
 
 #[cfg(test)]

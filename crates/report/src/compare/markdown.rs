@@ -29,6 +29,14 @@ pub fn comparison_markdown(
     text
 }
 
+/// Rows of a table in a comment, which GitHub takes up to 65,536 characters long.
+pub(crate) const MOST_ROWS: usize = 150;
+
+/// What follows a table of so many rows.
+pub(crate) fn more(rows: usize) -> String {
+    if rows > MOST_ROWS { format!("\n… and {} more\n", rows - MOST_ROWS) } else { String::new() }
+}
+
 /// One run beside the base.
 fn against_base(comparison: &Comparison<'_>, view: &ComparisonView<'_>, column: usize, is_gated: bool) -> String {
     let counts = Counts::of(comparison, column).sentence();
@@ -55,10 +63,10 @@ fn against_base(comparison: &Comparison<'_>, view: &ComparisonView<'_>, column: 
             code(&view.label(0)),
             code(&view.label(column + 1))
         );
-        for (row, cost, against) in rows {
+        for (row, cost, against) in rows.iter().take(MOST_ROWS) {
             table += &line(comparison, row, cost, against, column);
         }
-        table + "\n"
+        table + &more(rows.len()) + "\n"
     };
     if !changed.is_empty() {
         text += &table(&changed);

@@ -2,7 +2,7 @@
 //! `imported.TOOL.`: the same name does not mean the same work.
 
 pub mod criterion;
-mod google;
+pub mod google;
 mod hyperfine;
 mod imported;
 mod importer;

@@ -65,10 +65,6 @@ impl Work for Counted {
     fn work(&mut self, times: u64) {
         self.0.fetch_add(times, Ordering::Relaxed);
     }
-
-    fn check(&mut self, _: u64) -> Result<(), Failure> {
-        Ok(())
-    }
 }
 
 /// On our own CPU nobody has to spin through a time slice for another, and only threads do their work in our memory.
@@ -139,10 +135,6 @@ impl Work for Piece {
             }
         }
     }
-
-    fn check(&mut self, _: u64) -> Result<(), Failure> {
-        Ok(())
-    }
 }
 
 /// Counts batches that begin when a piece of the partner's has been done for more than a quarter.
@@ -153,10 +145,6 @@ impl Work for Late {
         let Piece(begun, epoch) = &self.0;
         let since = epoch.elapsed().as_nanos() as u64 - begun.load(Ordering::Relaxed);
         self.1.fetch_add(u64::from(since > 500_000), Ordering::Relaxed);
-    }
-
-    fn check(&mut self, _: u64) -> Result<(), Failure> {
-        Ok(())
     }
 }
 

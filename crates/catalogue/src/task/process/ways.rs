@@ -1,13 +1,14 @@
 //! The ways of starting a process: of any size, in any namespaces, and with either kind of program.
 
 use std::ffi::CString;
+use std::mem::ManuallyDrop;
 
 use libc::{CLONE_VFORK, CLONE_VM, SIGCHLD, c_int};
 use operation::{Axis, Failure, Need, Operation, bytes, numbers, repeat, term, word, words};
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous};
+use rustix::mm::Advice;
 use syscalls::Sysno;
 
-use crate::kit::{BASE, NEAR, PAGE, Start, execute, fork, in_child, start_and_end, wait_for};
+use crate::kit::{BASE, Mapping, NEAR, PAGE, Start, execute, fork, in_child, start_and_end, wait_for};
 
 /// A child that is started, ends, and is reaped.
 const CHILD: Operation = BASE.per("process");
@@ -148,21 +149,12 @@ fn touch(bytes: u64) -> Result<(), Failure> {
     if bytes > system::machine::available_memory() / 2 {
         return Err(Failure::skip("not enough memory is free", "free memory, or raise the container's limit"));
     }
-    let access = ProtFlags::READ | ProtFlags::WRITE;
-    // SAFETY: the kernel chooses a free address, so no existing mapping is replaced.
-    let memory = unsafe { mmap_anonymous(std::ptr::null_mut(), bytes as usize, access, MapFlags::PRIVATE) }?;
-    // SAFETY: the mapping is whole and owned here. A kernel without huge pages rejects the advice, which does not matter.
-    let _ = unsafe { madvise(memory, bytes as usize, Advice::LinuxNoHugepage) };
+    let memory = ManuallyDrop::new(Mapping::anonymous(bytes as usize)?);
+    // A kernel without huge pages rejects the advice, which does not matter.
+    let _ = memory.advise(Advice::LinuxNoHugepage);
     // As if each page were written, without a fault for each of them (Linux 5.14).
-    // SAFETY: the mapping is whole and owned here.
-    if unsafe { madvise(memory, bytes as usize, Advice::LinuxPopulateWrite) }.is_ok() {
-        return Ok(());
-    }
-    for page in (0..bytes as usize).step_by(rustix::param::page_size()) {
-        // SAFETY: the offset is within the mapping, to which no reference exists.
-        let byte = unsafe { memory.cast::<u8>().add(page) };
-        // SAFETY: as above, and writable.
-        unsafe { byte.write(1) };
+    if memory.advise(Advice::LinuxPopulateWrite).is_err() {
+        (0..memory.length).step_by(rustix::param::page_size()).for_each(|page| memory.write(page));
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The old build of `--against`: a program, or what cargo builds of a folder or a git revision. Of a revision a work tree is made
 //! and removed again, also if howslow is killed.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -126,18 +127,23 @@ impl Sources {
         };
         let messages = apart(LONGEST, run).unwrap_or_else(|lost| Err(format!("cargo: {lost}")))?;
         executable(&messages, &self.bench)
-            .ok_or_else(|| format!("cargo built no bench target '{}'", printable(&self.bench)))
     }
 }
 
-/// The program of this target in cargo's messages, one JSON document a line.
-fn executable(messages: &str, bench: &str) -> Option<PathBuf> {
+/// The program of this target in cargo's messages, one JSON document a line. Fails where several packages have such a target, or none.
+fn executable(messages: &str, bench: &str) -> Result<PathBuf, String> {
     let documents = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let is_it = |message: &serde_json::Value| {
-        message["target"]["name"].as_str().is_some_and(|name| name.replace('-', "_") == bench)
+        let target = &message["target"];
+        target["kind"][0] == "bench" && target["name"].as_str().is_some_and(|name| name.replace('-', "_") == bench)
     };
-    let built = documents.filter(is_it);
-    built.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).next_back()
+    let built = documents.filter(is_it).filter_map(|message| message["executable"].as_str().map(PathBuf::from));
+    let mut built = built.collect::<BTreeSet<_>>().into_iter();
+    match (built.next(), built.next()) {
+        (Some(one), None) => Ok(one),
+        (None, _) => Err(format!("cargo built no bench target '{}'", printable(bench))),
+        _ => Err(format!("several packages have a bench target '{}'; run this in the folder of one", printable(bench))),
+    }
 }
 
 /// The name of the bench target and cargo's target folder, by the path that cargo gives a program: `release/deps/NAME-HASH`.
@@ -213,11 +219,13 @@ mod tests {
 
     #[test]
     fn the_program_is_that_of_the_bench_target() {
-        let messages = r#"{"reason":"compiler-artifact","target":{"name":"lib"},"executable":null}
+        let messages = r#"{"reason":"compiler-artifact","target":{"kind":["lib"],"name":"all-sums"},"executable":null}
 not json
-{"reason":"compiler-artifact","target":{"name":"all-sums"},"executable":"/t/release/deps/all_sums-1"}
-{"reason":"compiler-artifact","target":{"name":"other"},"executable":"/t/release/deps/other-1"}"#;
-        assert_eq!(executable(messages, "all_sums"), Some("/t/release/deps/all_sums-1".into()));
-        assert_eq!(executable(messages, "none"), None);
+{"reason":"compiler-artifact","target":{"kind":["bench"],"name":"all-sums"},"executable":"/t/release/deps/all_sums-1"}
+{"reason":"compiler-artifact","target":{"kind":["bench"],"name":"other"},"executable":"/t/release/deps/other-1"}"#;
+        assert_eq!(executable(messages, "all_sums"), Ok("/t/release/deps/all_sums-1".into()));
+        assert!(executable(messages, "none").is_err());
+        let twice = format!("{messages}\n{}", messages.replace("-1", "-2"));
+        assert!(executable(&twice, "all_sums").is_err_and(|why| why.contains("several packages")));
     }
 }

@@ -61,6 +61,7 @@ impl ExportedTiming {
     fn of(cost: &Cost, run: &Run, several: bool) -> Option<ExportedTiming> {
         let times: Vec<f64> = runs_ns(cost).iter().map(|ns| ns / 1e9).collect();
         let count = times.len() as f64;
+        let prefixes = [COMMAND, "imported.hyperfine."];
         let mean = times.iter().sum::<f64>() / count;
         let squares: f64 = times.iter().map(|time| (time - mean).powi(2)).sum();
         let mut parameters: BTreeMap<String, String> =
@@ -69,7 +70,10 @@ impl ExportedTiming {
             parameters.insert("run".into(), run.id.clone());
         }
         Some(ExportedTiming {
-            command: cost.operation.strip_prefix(COMMAND).map_or_else(|| cost.name(), String::from),
+            command: prefixes
+                .iter()
+                .find_map(|prefix| cost.operation.strip_prefix(prefix))
+                .map_or_else(|| cost.name(), String::from),
             mean,
             stddev: (times.len() > 1).then(|| (squares / (count - 1.0)).sqrt()),
             median: median(times.iter().copied())?,

@@ -1,11 +1,15 @@
 //! The JSON of google-benchmark (`--benchmark_format=json`). Repetitions are made in one process.
 
+use std::fmt;
+
 use analysis::statistics::median;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use record::{Machine, Run, Skip, printable};
-use serde::Deserialize;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
 
 use super::imported::{Found, Repetitions, Source, id, run};
 use super::importer::{ImportError, Importer, has_keys};
@@ -20,12 +24,11 @@ pub(super) const GOOGLE: Importer = Importer {
 };
 
 fn read(text: &str) -> Result<Run, ImportError> {
-    // It writes a number that it does not have as no JSON.
-    let none = [": NaN", ": -NaN", ": Infinity", ": -Infinity"];
-    let numbers = none.iter().fold(text.to_string(), |text, number| text.replace(number, ": null"));
-    let mut document: GoogleResults =
-        serde_json::from_slice(numbers.as_bytes()).map_err(|why| ImportError::damaged(NAME, why))?;
-    name_aggregates(&mut document.benchmarks);
+    let damaged = |why| ImportError::damaged(NAME, why);
+    let document: GoogleResults = serde_json::from_slice(google_json(text).as_bytes()).map_err(damaged)?;
+    let entries = document.benchmarks.into_iter().map(|FirstOfEach(map)| serde_json::from_value(map.into()));
+    let mut entries: Vec<GoogleEntry> = entries.collect::<Result<_, _>>().map_err(damaged)?;
+    name_aggregates(&mut entries);
     let mut source = Source { name: NAME, machine: machine(&document.context), ..Source::default() };
     source.tool = match &document.context.library_version {
         Some(version) => format!("{NAME} {version}"),
@@ -35,7 +38,7 @@ fn read(text: &str) -> Result<Run, ImportError> {
     let mut failed: Vec<(String, String)> = Vec::new();
     let mut found: Vec<(String, Vec<GoogleEntry>)> = Vec::new();
     let mut places = std::collections::HashMap::new();
-    for entry in document.benchmarks {
+    for entry in entries {
         let name = entry.run_name.clone().unwrap_or_else(|| entry.name.clone());
         if let Some(why) = entry.why_not() {
             failed.push((name, why));
@@ -55,6 +58,12 @@ fn read(text: &str) -> Result<Run, ImportError> {
     source.skipped.extend(skips);
     let found = found.into_iter().filter_map(|(name, entries)| cost(name, &entries));
     Ok(run(source, found.collect()))
+}
+
+/// What such a program wrote as JSON: it writes a number that it does not have otherwise.
+pub fn google_json(text: &str) -> String {
+    let none = [": NaN", ": -NaN", ": Infinity", ": -Infinity"];
+    none.iter().fold(text.to_string(), |text, number| text.replace(number, ": null"))
 }
 
 /// Notes what versions before 1.5 state in the name alone: `BM_x_mean` is an aggregate if there are several of `BM_x`, or, where only
@@ -85,7 +94,31 @@ fn rfc_3339(date: String) -> String {
 #[derive(Deserialize)]
 struct GoogleResults {
     context: Context,
-    benchmarks: Vec<GoogleEntry>,
+    benchmarks: Vec<FirstOfEach>,
+}
+
+/// An object of which the first value of each name counts: a user's counters stand behind, and may be called like what stands before.
+struct FirstOfEach(Map<String, Value>);
+
+impl<'de> Deserialize<'de> for FirstOfEach {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<FirstOfEach, D::Error> {
+        deserializer.deserialize_map(FirstOfEach(Map::new()))
+    }
+}
+
+impl<'de> Visitor<'de> for FirstOfEach {
+    type Value = FirstOfEach;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a benchmark")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut pairs: A) -> Result<FirstOfEach, A::Error> {
+        while let Some((name, value)) = pairs.next_entry()? {
+            self.0.entry::<String>(name).or_insert(value);
+        }
+        Ok(self)
+    }
 }
 
 #[derive(Deserialize)]
@@ -104,12 +137,10 @@ struct GoogleEntry {
     aggregate_name: Option<String>,
     aggregate_unit: Option<String>,
     repetitions: Option<u32>,
-    threads: Option<u32>,
-    #[serde(default)]
-    error_occurred: bool,
+    threads: Option<f64>,
+    error_occurred: Option<Value>,
     error_message: Option<String>,
-    #[serde(default)]
-    skipped: bool,
+    skipped: Option<Value>,
     skip_message: Option<String>,
     real_time: Option<f64>,
     cpu_time: Option<f64>,
@@ -121,7 +152,9 @@ impl GoogleEntry {
     /// Why it has no figure, if it says so.
     fn why_not(&self) -> Option<String> {
         let why = |message: &Option<String>, otherwise: &str| message.clone().unwrap_or_else(|| otherwise.into());
-        match (self.error_occurred, self.skipped) {
+        // A counter of that name is a number.
+        let is = |flag: &Option<Value>| flag.as_ref().and_then(Value::as_bool).unwrap_or(false);
+        match (is(&self.error_occurred), is(&self.skipped)) {
             (true, _) => Some(why(&self.error_message, "it failed")),
             (false, true) => Some(why(&self.skip_message, "it was skipped")),
             (false, false) => None,
@@ -179,7 +212,7 @@ fn cost(name: String, entries: &[GoogleEntry]) -> Option<Found> {
     Some(Found {
         cpu: cpu.map(|cpu| (cpu, 0.0)),
         bytes: if bytes.is_finite() { bytes.round() as u64 } else { 0 },
-        cpus: shown.threads.unwrap_or(1),
+        cpus: shown.threads.map_or(1, |threads| threads as u32),
         ..Found::new(name, reported)
     })
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use record::{Point, Run, Value};
+use record::units::counted;
+use record::{Point, Run, Skip, Value};
 use serde::Deserialize;
 
-use super::imported::{Found, Repetitions, Source, run};
+use super::imported::{Found, Repetitions, Source, id, run};
 use super::importer::{ImportError, Importer, has_keys};
 
 const NAME: &str = "hyperfine";
@@ -21,7 +22,8 @@ pub(super) const HYPERFINE: Importer = Importer {
 fn read(text: &str) -> Result<Run, ImportError> {
     let document: HyperfineResults =
         serde_json::from_slice(text.as_bytes()).map_err(|why| ImportError::damaged(NAME, why))?;
-    let source = Source { name: NAME, tool: NAME.into(), ..Source::default() };
+    let skipped = document.results.iter().filter_map(Timed::failures).collect();
+    let source = Source { name: NAME, tool: NAME.into(), skipped, ..Source::default() };
     Ok(run(source, document.results.into_iter().map(Timed::found).collect()))
 }
 
@@ -39,12 +41,26 @@ struct Timed {
     system: Option<f64>,
     times: Option<Vec<f64>>,
     #[serde(default)]
+    exit_codes: Vec<Option<i32>>,
+    #[serde(default)]
     parameters: BTreeMap<String, serde_json::Value>,
 }
 
 impl Timed {
+    /// What is to be said of runs that failed, whose times are among the others.
+    fn failures(&self) -> Option<Skip> {
+        let failed = self.exit_codes.iter().filter(|code| **code != Some(0)).count();
+        let reason = format!(
+            "{failed} of its {} failed, which are among its times",
+            counted(self.exit_codes.len() as u64, "run")
+        );
+        let operation = id(NAME, &self.command);
+        (failed > 0).then(|| Skip { operation, at: Point::default(), reason, remedy: String::new() })
+    }
+
     fn found(self) -> Found {
-        let times = self.times.filter(|times| !times.is_empty());
+        // The time of a shell is taken out, and what is below it is 0: such times show nothing of scatter.
+        let times = self.times.filter(|times| !times.is_empty() && times.iter().all(|time| *time > 0.0));
         // Without the times nothing shows how many there were, so that the deviation shows nothing of the median's.
         let times = times.unwrap_or_else(|| vec![self.median.unwrap_or(self.mean)]);
         let reported = Repetitions::Processes(times.iter().map(|time| time * SECOND).collect());

@@ -74,12 +74,16 @@ pub(super) fn run(source: Source, found: Vec<Found>) -> Run {
             reason: reason.into(),
             remedy: String::new(),
         };
-        if !known.insert((operation.clone(), at.clone())) {
+        let key = (operation.clone(), at.clone());
+        if known.contains(&key) {
             skipped.push(skip("it stands in the file twice; the first is taken"));
             continue;
         }
         match figures(&result.repetitions) {
-            Some(figured) => costs.push(cost(operation, at, source.name, &result, figured)),
+            Some(figured) => {
+                known.insert(key);
+                costs.push(cost(operation, at, source.name, &result, figured));
+            }
             None => skipped.push(skip("its figure is no positive number")),
         }
     }

@@ -89,6 +89,11 @@ fn times_of_hyperfine_are_rounds() {
         r#"{"results":[{"command":"x","mean":0.5,"stddev":0.1,"median":0.4,"user":0,"system":0,"min":0.1,"max":1}]}"#;
     let run = read(without);
     assert!(close(run.costs[0].quoted().0, 4e8) && run.costs[0].doubts == [Doubt::NoScatter]);
+    // What is below the time of a shell becomes 0.
+    let clamped = without.replace("\"user\"", "\"times\":[0.0,0.4,0.5],\"exit_codes\":[0,2,null],\"user\"");
+    let run = read(&clamped);
+    assert!(close(run.costs[0].quoted().0, 4e8) && run.costs[0].doubts == [Doubt::NoScatter]);
+    assert_eq!(run.skipped[0].reason, "2 of its 3 runs failed, which are among its times");
 }
 
 #[test]
@@ -106,6 +111,9 @@ fn repetitions_of_google_benchmark_come_from_one_process() {
     let micro = cost(&single, "imported.google-benchmark.slow", &[]).quoted().0;
     let nano = cost(&single, "imported.google-benchmark.BM_getppid", &[]).quoted().0;
     assert!((0.1..10.0).contains(&(micro / nano)), "units are converted: {micro} {nano}");
+    let counters = r#""time_unit": "ns", "threads": 2.5, "name": 7.0, "skipped": 3.0, "error_occurred": 1.0,"#;
+    let named_alike = GOOGLE_SINGLE.replace("\"time_unit\": \"ns\",", counters);
+    assert!(named_alike != GOOGLE_SINGLE && read(&named_alike).costs == single.costs, "counters are no fields");
     let nan = GOOGLE_SINGLE.replacen("\"real_time\": ", "\"real_time\": NaN, \"was\": ", 1);
     let run = read(&nan);
     assert_eq!((run.costs.len(), run.skipped.len()), (3, 1), "what is no number is left out, and said");

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use store::exchange::google_json;
+
 use super::harness::Harness;
 
 /// The time of each benchmark in this output.
@@ -57,7 +59,7 @@ fn divan(text: &str) -> BTreeMap<String, f64> {
 
 /// JSON of its own. Aggregates are left out, and what failed, whose time is 0.
 fn google(text: &str) -> BTreeMap<String, f64> {
-    let document: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
+    let document: serde_json::Value = serde_json::from_str(&google_json(text)).unwrap_or_default();
     let named_time = |one: &serde_json::Value| {
         let is_run = one["run_type"].as_str().is_none_or(|kind| kind == "iteration");
         let ns = time(&one["real_time"].as_f64()?.to_string(), one["time_unit"].as_str()?)?;
