@@ -118,8 +118,9 @@ pub fn guarded<T: Serialize + DeserializeOwned>(
     parent: &UnixStream,
     work: impl FnOnce() -> T,
 ) -> Option<Result<T, Lost>> {
-    let Some((reader, writer)) = pipe() else {
-        return Some(Err(Lost::NoPipe(std::io::Error::last_os_error().to_string())));
+    let (reader, writer) = match pipe() {
+        Ok(ends) => ends,
+        Err(lost) => return Some(Err(lost)),
     };
     // SAFETY: a guard has one thread, so the child may do anything.
     let pid = match unsafe { libc::fork() } {
@@ -148,7 +149,8 @@ fn watch_over<T: DeserializeOwned>(
     let start = Instant::now();
     let crowd = children::processes();
     loop {
-        let (reported, parent_gone) = wait_readable(&reader, parent, LOOK);
+        let wanted = [(reader.as_raw_fd(), libc::POLLIN), (parent.as_raw_fd(), libc::POLLRDHUP)];
+        let [reported, parent_gone] = ready(wanted, LOOK);
         if parent_gone {
             children::end(pid);
             return None;
@@ -194,10 +196,4 @@ fn read_report<T: DeserializeOwned>(reader: OwnedFd) -> Option<T> {
     let mut text = vec![0; length.min(MOST) as usize];
     reader.read_exact(&mut text).ok()?;
     serde_json::from_slice(&text).ok()
-}
-
-/// Two results: the child's pipe has data (or has closed), and the parent's end has closed.
-fn wait_readable(reader: &OwnedFd, parent: &UnixStream, at_most: Duration) -> (bool, bool) {
-    let [reported, gone] = ready([(reader.as_raw_fd(), libc::POLLIN), (parent.as_raw_fd(), libc::POLLRDHUP)], at_most);
-    (reported, gone)
 }

@@ -5,7 +5,6 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{c_char, c_double, c_longlong};
 use std::fmt::{Debug, Display, Write};
 use std::ptr::null_mut;
-use std::rc::Rc;
 use std::str::FromStr;
 
 use operation::{Axis, Failure, Loop, Operation, Setting, word, words};
@@ -217,9 +216,8 @@ impl Texts {
 
 /// The loop that reads the next text and adds up the bits of the numbers.
 fn read<T: Convertible>(mut draw: impl Draw<T>, parse: impl Fn(&str) -> Option<T> + 'static) -> Result<Loop, Failure> {
-    let texts = Rc::new(RefCell::new(Texts::default()));
+    let [texts, renewed, checked] = handles(RefCell::new(Texts::default()));
     texts.borrow_mut().renew(NUMBERS as u64, &mut draw)?;
-    let (renewed, checked) = (Rc::clone(&texts), Rc::clone(&texts));
     let [sum, result] = handles(Cell::new(0));
     let run = move |times: u64| {
         let Texts { texts, ends, .. } = &*texts.borrow();
@@ -300,7 +298,7 @@ mod tests {
     fn no_number_comes_again_from_batch_to_batch() {
         const LONG: i64 = 100_000_000_000;
         let setting = Setting::new(Point::default(), std::env::temp_dir(), 0, None, 3);
-        let seen = Rc::new(RefCell::new((HashSet::new(), 0)));
+        let [seen, in_written, in_read] = handles(RefCell::new((HashSet::new(), 0)));
         let note = |number: i64, seen: &RefCell<(HashSet<i64>, u32)>| {
             if number.abs() >= LONG {
                 let (numbers, count) = &mut *seen.borrow_mut();
@@ -308,7 +306,6 @@ mod tests {
                 *count += 1;
             }
         };
-        let (in_written, in_read) = (Rc::clone(&seen), Rc::clone(&seen));
         let mut writing = written(integers(&setting), move |number, place| {
             note(number, &in_written);
             kept(&number.to_string(), place)

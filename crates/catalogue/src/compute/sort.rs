@@ -5,12 +5,11 @@ mod external;
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::ffi::{c_int, c_void};
-use std::rc::Rc;
 
 use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, count, numbers, word, words};
 use record::Estimate;
 
-use crate::kit::{BASE, NEAR, by_c_library, ensure};
+use crate::kit::{BASE, NEAR, by_c_library, ensure, handles};
 
 /// The C library's `qsort`; the standard library's stable sort (a merge sort) and its unstable one (a quicksort).
 const BY: Axis = word("by", words!["libc", "stable", "unstable"]);
@@ -112,9 +111,8 @@ fn sorting<T: Element>(seed: u64, length: usize, sort: impl Fn(&mut [T]) + 'stat
     let arrays = (AT_ONCE / length).max(1);
     let mut random = fastrand::Rng::with_seed(seed);
     let first: Vec<T> = (0..arrays * length).map(|_| T::random(&mut random)).collect();
-    let work = Rc::new(RefCell::new(first));
-    let sums = Rc::new(RefCell::new(vec![0; arrays]));
-    let (renewed, checked, reported) = (Rc::clone(&work), Rc::clone(&work), Rc::clone(&sums));
+    let [work, renewed, checked] = handles(RefCell::new(first));
+    let [sums, reported] = handles(RefCell::new(vec![0; arrays]));
     let sorts = Loop::new(move |times| {
         work.borrow_mut().chunks_mut(length).take(times as usize).for_each(&sort);
         Ok(())

@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::ptr;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use operation::{Failure, Loop, repeat};
@@ -10,7 +9,7 @@ use operation::{Failure, Loop, repeat};
 use super::OWN_CACHE;
 use super::passes::{Copying, Fill, Sum, TURN_WORDS, clears_by_block, fastest, settle};
 use super::region::{Region, RegionPages};
-use crate::kit::{Work, alone, ensure};
+use crate::kit::{Work, alone, ensure, handles};
 
 /// The place of the copy's destination within its page (the source begins at a page boundary). It is far enough that no
 /// load of a small copy has the low twelve address bits of a recent store. Such a load waits for the store: at the same
@@ -24,10 +23,9 @@ const CHECKED: usize = 512;
 /// The loop that copies `size` bytes, a multiple of 8.
 pub(super) fn copy(size: usize) -> Result<Loop, Failure> {
     let source = filled(size as u64, 1)?;
-    let destination = Rc::new(filled(size as u64 + OFFSET_BYTES, 0)?);
+    let [destination, cleared] = handles(filled(size as u64 + OFFSET_BYTES, 0)?);
     let from = source.words().as_ptr().cast::<u8>();
     let to = destination.words()[OFFSET_WORDS..].as_ptr().cast_mut().cast::<u8>();
-    let cleared = Rc::clone(&destination);
     let before = move |_| {
         cleared.words()[OFFSET_WORDS..].iter().step_by(CHECKED).for_each(|word| word.set(0));
         Ok(())

@@ -7,7 +7,6 @@ mod of_file;
 mod unmap;
 
 use std::cell::RefCell;
-use std::rc::Rc;
 
 use operation::{Axis, Failure, Loop, Operation, numbers, repeat, size, term};
 use rustix::fd::AsFd;
@@ -91,9 +90,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         if setting.word("frames")? == "fresh" {
             return fresh_faults(FramePages::Base, page, touched_pages());
         }
-        let mapping = Rc::new(Mapping::anonymous(touched_pages() as usize * page)?);
+        let [mapping, dropped] = handles(Mapping::anonymous(touched_pages() as usize * page)?);
         base_pages_only(&mapping)?;
-        let dropped = Rc::clone(&mapping);
         counted(touched_pages(), move |turn| mapping.write(turn * page), move |_| dropped.drop_pages(DROP))
     }),
     BASE.id("page.fault.file")
@@ -130,9 +128,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     .prepare(|setting| {
         let page = page_size();
         let file = file_of(setting, (touched_pages(), page))?;
-        let mapping = Rc::new(Mapping::private(&file, touched_pages() as usize * page)?);
+        let [mapping, reread] = handles(Mapping::private(&file, touched_pages() as usize * page)?);
         base_pages_only(&mapping)?;
-        let reread = Rc::clone(&mapping);
         counted(
             touched_pages(),
             move |turn| mapping.write(turn * page),
@@ -247,10 +244,9 @@ fn huge_faults(frames: &str) -> Result<Loop, Failure> {
     if frames == "fresh" {
         return fresh_faults(FramePages::Huge, HUGE, HUGE_PAGES);
     }
-    let mapping = Rc::new(Mapping::anonymous((HUGE_PAGES as usize + 1) * HUGE)?);
+    let [mapping, dropped, probed] = handles(Mapping::anonymous((HUGE_PAGES as usize + 1) * HUGE)?);
     huge_pages(&mapping)?;
     let first = mapping.first_huge();
-    let (dropped, probed) = (Rc::clone(&mapping), Rc::clone(&mapping));
     let given = GivenPages::default();
     let judge = given.clone();
     let faults = FaultCounter::default();

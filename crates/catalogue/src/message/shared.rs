@@ -2,14 +2,13 @@
 //! the word (a futex) until it is woken.
 
 use std::cell::UnsafeCell;
-use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use operation::{Failure, Operation, Pauses, Setting, repeat, term};
 use rustix::thread::sched_yield;
 
 use super::{ALIGNED, ENDS, NEAR_OR_FAR, OFFSET, SELF, SIZE, SIZE_OF_TWO, TRIP, between, not_answered, there_and_back};
-use crate::kit::{Block, Channel, Handshake, OURS, Shared, THEIRS, await_turn, let_fall_asleep, pass_turn};
+use crate::kit::{Block, Channel, Handshake, OURS, Shared, THEIRS, await_turn, handles, let_fall_asleep, pass_turn};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     // Copying in and out, without notifying another task.
@@ -29,13 +28,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     .moves(there_and_back)
     .explained_by(&[term(2.0, "shared.self").same(&["size"]).at(ALIGNED)])
     .prepare(|setting: &Setting| {
-        let board = Rc::new(Shared::new(BlockBoard::new())?);
+        let [board, before, after] = handles(Shared::new(BlockBoard::new())?);
         let cpu = setting.partner_cpu()?;
         let watch = if cpu == setting.cpu() { give_way } else { std::hint::spin_loop };
         let mut block = Block::new(setting.size()?);
         let mut theirs = block.clone();
         let partner = setting.partner(cpu, || board.play(&mut theirs, watch))?;
-        let (before, after) = (Rc::clone(&board), Rc::clone(&board));
         let last = block.len() - 1;
         let turns = repeat(move || {
             let _alive = &partner;

@@ -2,7 +2,6 @@
 //! time that passes is the answer's and the waking; what differs is the waiting task's processor time, which is all that its cost
 //! counts as processor time.
 
-use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -10,7 +9,7 @@ use operation::{Axis, Failure, Loop, Need, Operation, Setting, count, numbers, p
 use rustix::io::Errno;
 use rustix::thread::futex::{Flags, wait, wake};
 
-use crate::kit::{BASE, Handshake, Shared};
+use crate::kit::{BASE, Handshake, Shared, handles};
 
 /// A partner on another CPU.
 const OTHER: Axis = partner("distance", words!["other"]);
@@ -86,12 +85,11 @@ impl QuestionBoard {
 }
 
 fn waits(setting: &Setting, by: By) -> Result<Loop, Failure> {
-    let board = Rc::new(Shared::new(QuestionBoard::default())?);
+    let [board, before, after] = handles(Shared::new(QuestionBoard::default())?);
     let work = Duration::from_nanos(setting.number("nanoseconds")?);
     let partner = setting.partner(setting.partner_cpu()?, || board.answer(work, by))?;
     // Its processor time is the answer's, however it is waited for.
     setting.partners().borrow_mut().retain(|&pid| pid != partner.pid());
-    let (before, after) = (Rc::clone(&board), Rc::clone(&board));
     let mut question = 0_u32;
     let waiting = repeat(move || {
         let _alive = &partner;

@@ -1,7 +1,6 @@
 //! Switches between two tasks on one CPU, by the amount of memory that each uses between two switches.
 
 use std::cell::Cell;
-use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
@@ -123,9 +122,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .terms(&[term(0.5, "loop.empty")])
         .explained_by(&[term(1.0, "switch.process").at(&[("set", Value::Number(0))])])
         .prepare(|setting| {
-            let board = Rc::new(Shared::new(YieldBoard::default())?);
+            let [board, before, after] = handles(Shared::new(YieldBoard::default())?);
             let partner = setting.partner(setting.cpu(), || board.play())?;
-            let (before, after) = (Rc::clone(&board), Rc::clone(&board));
             let [own, counted, began] = handles(Cell::new(Counts::default()));
             let turns = Loop::new(move |times| {
                 let _alive = &partner;

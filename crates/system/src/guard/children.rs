@@ -115,14 +115,9 @@ pub fn kill(pid: libc::pid_t) {
     let _ = Pid::from_raw(pid).map(|pid| process::kill_process(pid, Signal::KILL));
 }
 
-/// Kills a group whose leader is or was our child: its id is not used again while the group has members.
-fn kill_group(group: libc::pid_t) {
+/// Kills a group whose leader is or was our child: its id is not used again while the group has members. [`end_orphans`] reaps it.
+pub(crate) fn kill_group(group: libc::pid_t) {
     let _ = Pid::from_raw(group).map(|group| process::kill_process_group(group, Signal::KILL));
-}
-
-/// Kills a child that leads a group, and the group. It is reaped by [`end_orphans`].
-pub(crate) fn end_group(pid: libc::pid_t) {
-    kill_group(pid);
 }
 
 /// Kills and reaps every remaining child. Descendants that left the group are our orphans by now, or become so when

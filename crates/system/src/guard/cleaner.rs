@@ -1,6 +1,6 @@
 //! A process that cleans up after this one, however it ends: it exists before there is anything to clean up.
 
-use std::io::{Error, Read};
+use std::io::Read;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use crate::guard::children;
@@ -18,7 +18,7 @@ impl Cleaner {
     /// Starts a process that runs `work` once this process is gone, with every guard that it has forked since.
     /// Forks: call it while the process has one thread. Fails if the system has no pipe or process left.
     pub fn start(work: impl FnOnce()) -> Result<Cleaner, Lost> {
-        let (reader, writer) = pipe().ok_or_else(|| Lost::NoPipe(Error::last_os_error().to_string()))?;
+        let (reader, writer) = pipe()?;
         // SAFETY: this process has one thread, as the function demands, so the child may do anything.
         match unsafe { libc::fork() } {
             -1 => Err(cannot_fork()),

@@ -113,12 +113,12 @@ fn watch(workers: &[Option<libc::pid_t>], board: &Board, parent: &UnixStream) {
             Some(how) => {
                 board.post(number).end(&death(how).to_string());
                 // What it has started is in its group, or is the guard's own child by now.
-                children::end_group(pid);
+                children::kill_group(pid);
                 false
             }
         });
     }
-    alive.iter().for_each(|&(_, pid)| children::end_group(pid));
+    alive.iter().for_each(|&(_, pid)| children::kill_group(pid));
     children::end_orphans();
 }
 

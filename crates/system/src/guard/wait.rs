@@ -13,8 +13,8 @@ pub(super) fn cannot_fork() -> Lost {
 }
 
 /// A pipe that no program inherits.
-pub(super) fn pipe() -> Option<(OwnedFd, OwnedFd)> {
-    rustix::pipe::pipe_with(PipeFlags::CLOEXEC).ok()
+pub(super) fn pipe() -> Result<(OwnedFd, OwnedFd), Lost> {
+    rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(|error| Lost::NoPipe(std::io::Error::from(error).to_string()))
 }
 
 /// Waits at most this long for one of these events, and returns which descriptors have something to report.

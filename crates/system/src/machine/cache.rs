@@ -85,7 +85,6 @@ mod tests {
                 files.push((format!("sys/devices/system/cpu/cpu3/cache/index{index}/{file}"), text));
             }
         }
-        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
         let recorded = Recorded::new(&files);
         let host = recorded.host();
         assert!(describe(&host, 0).iter().all(|cache| cache.size != Bytes(1536 << 10)));

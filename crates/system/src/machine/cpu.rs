@@ -336,7 +336,6 @@ mod tests {
         }
         let files = files.into_iter().map(|(path, text)| (format!("sys/devices/system/cpu/{path}"), text));
         let files: Vec<(String, String)> = files.collect();
-        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         let expected = CpuCounts { online: 8, cores: Some(4), threads_per_core: Some(2), sockets: Some(2) };
         assert_eq!(topology(&Recorded::new(&files).host(), ""), expected);
     }

@@ -107,19 +107,14 @@ mod tests {
 
     #[test]
     fn what_is_charged_is_known_by_the_clock_and_the_configuration() {
-        let place = tempfile::tempdir().expect("a folder");
-        let host = Host::recorded(place.path());
-        let here = accounting(&host);
+        let here = accounting(&Recorded::empty().host());
         assert_eq!(here.interrupts_apart, None, "without a configuration");
         assert!(here.tick_hz.is_some_and(|hz| (24..=1200).contains(&hz)), "{here:?}");
-        for (folder, file, text) in [
-            ("proc/sys/kernel", "osrelease", "6.1.0-x"),
-            ("boot", "config-6.1.0-x", "CONFIG_HZ=100\nCONFIG_IRQ_TIME_ACCOUNTING=y\n"),
-        ] {
-            std::fs::create_dir_all(place.path().join(folder)).expect("a folder");
-            std::fs::write(place.path().join(folder).join(file), text).expect("a file");
-        }
-        assert_eq!(accounting(&host).interrupts_apart, Some(true));
+        let configured = Recorded::new(&[
+            ("proc/sys/kernel/osrelease", "6.1.0-x"),
+            ("boot/config-6.1.0-x", "CONFIG_HZ=100\nCONFIG_IRQ_TIME_ACCOUNTING=y\n"),
+        ]);
+        assert_eq!(accounting(&configured.host()).interrupts_apart, Some(true));
     }
 
     #[test]

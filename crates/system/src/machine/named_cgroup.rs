@@ -214,33 +214,24 @@ fn parsed<T: serde::de::DeserializeOwned>(host: &Host, path: &str) -> Option<T> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::recorded::Recorded;
 
     const WEB: &str = "4bd1f6f4ca7e2a8f0b1c2d3e4f5061728394a5b6c7d8e9f00112233445566778";
     const STORE: &str = "9e01aa5500000000000000000000000000000000000000000000000000000001";
 
     /// A machine with these cgroups and these files.
-    fn machine(cgroups: &[&str], files: &[(&str, String)]) -> tempfile::TempDir {
-        let place = tempfile::tempdir().expect("a folder");
-        let put = |path: &str, text: &str| {
-            let path = place.path().join(path);
-            std::fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
-            std::fs::write(path, text).expect("a file");
-        };
+    fn machine(cgroups: &[&str], files: &[(&str, String)]) -> Recorded {
+        let mut all: Vec<(String, String)> =
+            files.iter().map(|(path, text)| (path.to_string(), text.clone())).collect();
         for cgroup in cgroups {
-            let mut folder = String::from("sys/fs/cgroup");
-            for part in cgroup.split('/') {
-                folder = format!("{folder}/{part}");
-                put(&format!("{folder}/cgroup.procs"), "");
-            }
+            let ends = cgroup.match_indices('/').map(|(end, _)| end).chain([cgroup.len()]);
+            all.extend(ends.map(|end| (format!("sys/fs/cgroup/{}/cgroup.procs", &cgroup[..end]), String::new())));
         }
-        for (path, text) in files {
-            put(path, text);
-        }
-        place
+        Recorded::new(&all)
     }
 
-    fn found(place: &tempfile::TempDir, named: NamedCgroup) -> Result<String, String> {
-        named.below(&Host::recorded(place.path())).map_err(|error| error.to_string())
+    fn found(place: &Recorded, named: NamedCgroup) -> Result<String, String> {
+        named.below(&place.host()).map_err(|error| error.to_string())
     }
 
     fn container(name: &str) -> NamedCgroup {

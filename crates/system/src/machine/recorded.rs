@@ -14,7 +14,7 @@ pub struct Recorded {
 
 impl Recorded {
     /// A system with these files: path and text.
-    pub fn new<T: AsRef<[u8]>>(files: &[(&str, T)]) -> Recorded {
+    pub fn new<P: AsRef<Path>, T: AsRef<[u8]>>(files: &[(P, T)]) -> Recorded {
         let recorded = Recorded { folder: tempfile::tempdir().expect("a temporary folder") };
         for (path, text) in files {
             let path = recorded.path().join(path);
@@ -26,7 +26,7 @@ impl Recorded {
 
     /// A system without files.
     pub fn empty() -> Recorded {
-        Recorded::new::<&str>(&[])
+        Recorded::new::<&str, &str>(&[])
     }
 
     pub fn path(&self) -> &Path {

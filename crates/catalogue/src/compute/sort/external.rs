@@ -8,7 +8,7 @@ use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::kit::ensure;
+use crate::kit::{ensure, handles};
 use operation::{Failure, Loop, Setting, repeat};
 
 /// The bytes of a line, including its end.
@@ -68,8 +68,7 @@ fn hash(line: &[u8]) -> u64 {
 
 /// The loop that sorts the file with `sort` and checks the output.
 fn sorting(task: Task, sort: impl Fn(&Task) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
-    let task = std::rc::Rc::new(task);
-    let checked = std::rc::Rc::clone(&task);
+    let [task, checked] = handles(task);
     Ok(repeat(move || sort(&task)).unrolled(LINES as u64).at_most(1).skip_warmup().verify(move |_| checked.verify()))
 }
 

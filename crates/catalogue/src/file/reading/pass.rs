@@ -2,7 +2,6 @@
 //! memory or loaded into it, this is verified, then the file is read and its sum compared with the known one.
 
 use std::cell::RefCell;
-use std::rc::Rc;
 
 use operation::{Doubts, Failure, Loop, Setting};
 use record::Doubt;
@@ -10,7 +9,7 @@ use record::Doubt;
 use super::order::VisitPlan;
 use super::source::SourceFile;
 use crate::file::residence;
-use crate::kit::ensure;
+use crate::kit::{ensure, handles};
 
 /// A method of reading a file, ready to use.
 pub(crate) trait Reader {
@@ -53,10 +52,9 @@ fn looped<R: Reader + 'static>(
     let source = SourceFile::of(setting)?;
     let plan = VisitPlan::of(setting, source.length)?;
     let state = FileState::of(setting, &source)?;
-    let reader = Rc::new(RefCell::new(open(&source, plan)?));
+    let [reader, reading] = handles(RefCell::new(open(&source, plan)?));
     setting.count_reads(&source.file);
     let expected = expected(&source);
-    let reading = Rc::clone(&reader);
     let passes = Loop::new(move |times| {
         let mut reader = reading.borrow_mut();
         for _ in 0..times {

@@ -2,11 +2,11 @@
 //! read back outside the timed region.
 
 use std::cell::RefCell;
-use std::rc::Rc;
 
 use operation::{DeviceWrites, Failure, Loop, Setting, Tally};
 
 use super::target::WrittenFile;
+use crate::kit::handles;
 
 /// A method of writing a file, ready to use.
 pub(crate) trait Writer {
@@ -49,7 +49,7 @@ pub(crate) fn writing<W: Writer + 'static>(
     open: impl FnOnce(&WrittenFile) -> Result<W, Failure>,
 ) -> Result<Loop, Failure> {
     let target = WrittenFile::of(setting)?;
-    let state = Rc::new(RefCell::new(State {
+    let [state, before, after] = handles(RefCell::new(State {
         writer: open(&target)?,
         passes: 0,
         device: DeviceWrites::of(&target.file),
@@ -57,7 +57,6 @@ pub(crate) fn writing<W: Writer + 'static>(
         device_bytes: setting.tally("device bytes"),
         target,
     }));
-    let (before, after) = (Rc::clone(&state), Rc::clone(&state));
     let passes = Loop::new(move |times| {
         let State { writer, target, passes, .. } = &mut *state.borrow_mut();
         for _ in 0..times {

@@ -2,13 +2,12 @@
 //! call, because the kernel's entry saves the same registers whatever number of arguments the call has.
 
 use std::cell::RefCell;
-use std::rc::Rc;
 
 use operation::{Failure, Loop, Operation, repeat, term};
 use syscalls::{Sysno, raw};
 
 use super::{ARGUMENTS, CROSSING, no_such_count};
-use crate::kit::{exactly, tried};
+use crate::kit::{exactly, handles, tried};
 
 pub(crate) const OPERATIONS: &[Operation] = &[CROSSING
     .named(
@@ -108,8 +107,7 @@ fn with_six() -> Loop {
     /// The operation: add (1, in the highest four bits) one (from bit 12), then wake if the old value was (0, from bit 24)
     /// zero.
     const ADD_ONE: u32 = 1 << 28 | 1 << 12;
-    let words = Rc::new(RefCell::new(Box::new([0_u32; 2])));
-    let counted = Rc::clone(&words);
+    let [words, counted] = handles(RefCell::new(Box::new([0_u32; 2])));
     let operation = libc::FUTEX_WAKE_OP | libc::FUTEX_PRIVATE_FLAG;
     let run = move |times| {
         let mut words = words.borrow_mut();

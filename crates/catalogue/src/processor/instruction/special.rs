@@ -1,7 +1,6 @@
 //! Atomics, fences, clocks and jumps: instructions that are not part of a chain, and prove in another way that they ran.
 
 use std::cell::Cell;
-use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use operation::{Axis, Failure, Loop, Operation, Setting, count, numbers, partner, word, words};
@@ -11,7 +10,7 @@ use super::feature::require;
 use super::lanes::{self, DIVISOR, LANES, OPERAND, Turns};
 use super::text::{self, Counted};
 use super::{CALLS, PURE};
-use crate::kit::{Handshake, Shared, ensure};
+use crate::kit::{Handshake, Shared, ensure, handles};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     PURE.named("instruction.call.indirect", "call a procedure that a register points to and return from it")
@@ -181,10 +180,9 @@ impl Contended {
 /// sides.
 pub(super) fn contended(setting: &Setting, needs: &str, turns: Turns) -> Result<Loop, Failure> {
     require(needs)?;
-    let board = Rc::new(Shared::new(Contended::default())?);
+    let [board, after] = handles(Shared::new(Contended::default())?);
     let address = board.word.0.as_ptr().expose_provenance() as u64;
     let partner = setting.partner(setting.partner_cpu()?, || board.play(turns, address))?;
-    let after = Rc::clone(&board);
     let ours = Cell::new(0u64);
     let looped = lanes::checked(turns, [0; LANES], [address, DIVISOR], move |times, _, _| {
         let _alive = &partner;

@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
-use std::rc::Rc;
 
 use operation::{Axis, Failure, Loop, Operation, Setting, numbers, size, word, words};
 use rustix::fs::{AtFlags, Mode, OFlags, copy_file_range, fstat, openat, statat, syncfs, unlinkat};
@@ -85,10 +84,9 @@ fn open_new(folder: &OwnedFd, name: &CString) -> Result<OwnedFd, Failure> {
 
 /// All files stay until the round ends: see [`Fresh`].
 fn creating(setting: &Setting) -> Result<Loop, Failure> {
-    let fresh = Rc::new(Fresh::entered(setting)?);
-    let names = Rc::new(RefCell::new(Vec::new()));
-    let files = Rc::new(RefCell::new(Vec::with_capacity(FILES as usize)));
-    let (named, made, home) = (Rc::clone(&names), Rc::clone(&files), Rc::clone(&fresh));
+    let [fresh, home] = handles(Fresh::entered(setting)?);
+    let [names, named] = handles(RefCell::new(Vec::new()));
+    let [files, made] = handles(RefCell::new(Vec::with_capacity(FILES as usize)));
     let looped = Loop::new(move |times| {
         let (names, mut files) = (names.borrow(), files.borrow_mut());
         names.iter().take(times as usize).try_for_each(|name| {
@@ -132,9 +130,8 @@ fn filling(
 fn removing(setting: &Setting) -> Result<Loop, Failure> {
     let content = vec![1_u8; setting.size()?];
     let written = setting.word("content")? == "written";
-    let fresh = Rc::new(Fresh::entered(setting)?);
+    let [fresh, home, after] = handles(Fresh::entered(setting)?);
     let [names, named, gone] = handles(RefCell::new(Vec::new()));
-    let (home, after) = (Rc::clone(&fresh), Rc::clone(&fresh));
     let looped = Loop::new(move |times| {
         let names = names.borrow();
         let remove = |name: &CString| Ok(unlinkat(&home.folder, name, AtFlags::empty())?);

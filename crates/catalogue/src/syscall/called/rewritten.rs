@@ -4,7 +4,6 @@
 use std::cell::RefCell;
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
-use std::rc::Rc;
 
 use operation::{Failure, Loop, Operation, Setting, numbers, size};
 use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, statat, syncfs};
@@ -91,9 +90,8 @@ fn rewriting(setting: &Setting, timed: Step) -> Result<Loop, Failure> {
 
 /// Files with a page each are on the device before the batch, and as many new ones are written.
 fn replacing(setting: &Setting) -> Result<Loop, Failure> {
-    let fresh = Rc::new(Fresh::entered(setting)?);
+    let [fresh, home, after] = handles(Fresh::entered(setting)?);
     let [names, named, gone] = handles(<RefCell<Vec<[CString; 2]>>>::default());
-    let (home, after) = (Rc::clone(&fresh), Rc::clone(&fresh));
     let looped = Loop::new(move |times| {
         let names = names.borrow();
         names
