@@ -89,9 +89,11 @@ fn disturbed(
 
 /// Disturbs until told to end. The median of what each time took; `None` if it may not.
 fn disturb(cpu: u32, (period, length): (Duration, Duration), end: &AtomicBool) -> Option<Duration> {
-    let priority = libc::sched_param { sched_priority: 50 };
+    let priority: libc::c_int = 50;
     // SAFETY: the pointer is to a whole parameter; the call concerns this thread alone.
-    if operation::pin(cpu).is_err() || unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &priority) } != 0 {
+    if operation::pin(cpu).is_err()
+        || unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_FIFO, &raw const priority) } != 0
+    {
         return None;
     }
     let (mut due, mut took) = (Instant::now(), Vec::new());
