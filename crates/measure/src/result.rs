@@ -250,7 +250,7 @@ fn band(entries: &[ItemProgress], costs: &[Option<Cost>]) -> Option<Band> {
     let pairs = entries.iter().zip(costs).filter_map(|(entry, twin)| {
         let Purpose::Twin(of) = entry.role else { return None };
         let (twin, first) = (twin.as_ref()?, costs[of].as_ref()?);
-        let apart = rounded((twin.cycles / first.cycles - 1.0).abs());
+        let apart = apart(twin, first)?;
         let sound = [twin, first].iter().all(|cost| !cost.doubts.iter().any(Doubt::is_serious));
         Some(Twins { name: first.name(), apart, beyond: rounded(beyond(twin, first)), sound })
     });
@@ -277,6 +277,11 @@ struct Twins {
     sound: bool,
 }
 
+/// By what share two costs differ; `None` where one is nothing beyond its baseline.
+fn apart(one: &Cost, other: &Cost) -> Option<f64> {
+    Some(rounded((one.cycles / other.cycles - 1.0).abs())).filter(|apart| apart.is_finite())
+}
+
 /// How far 1 lies from the interval of the ratio of two costs, as a share: what they differ by though their intervals mean
 /// that they should not. Nothing where either has no interval.
 fn beyond(one: &Cost, other: &Cost) -> f64 {
@@ -301,6 +306,13 @@ mod tests {
         let run: record::Run =
             record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run");
         Cost { net_ns: figures, headline: Estimate::Quiet, cycles: 3.0 * value, ..run.costs[0].clone() }
+    }
+
+    #[test]
+    fn a_cost_of_nothing_is_at_no_share_from_its_twin() {
+        assert_eq!(apart(&cost(3.0, 0.1), &cost(2.0, 0.1)), Some(0.5));
+        assert_eq!(apart(&cost(3.0, 0.1), &cost(0.0, 0.1)), None);
+        assert_eq!(apart(&cost(0.0, 0.1), &cost(0.0, 0.1)), None);
     }
 
     #[test]
