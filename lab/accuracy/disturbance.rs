@@ -10,6 +10,8 @@ use analysis::statistics::median;
 use anyhow::anyhow;
 use instruments::noise::{Options, Tracing, record};
 
+use operation::Scheduling;
+
 use crate::Extent;
 use crate::tool;
 
@@ -89,11 +91,8 @@ fn disturbed(
 
 /// Disturbs until told to end. The median of what each time took; `None` if it may not.
 fn disturb(cpu: u32, (period, length): (Duration, Duration), end: &AtomicBool) -> Option<Duration> {
-    let priority: libc::c_int = 50;
-    // SAFETY: the pointer is to a whole parameter; the call concerns this thread alone.
-    if operation::pin(cpu).is_err()
-        || unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_FIFO, &raw const priority) } != 0
-    {
+    let first = Scheduling { policy: libc::SCHED_FIFO as u32, priority: 50, ..Scheduling::default() };
+    if operation::pin(cpu).is_err() || first.set().is_err() {
         return None;
     }
     let (mut due, mut took) = (Instant::now(), Vec::new());

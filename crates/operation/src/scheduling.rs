@@ -38,9 +38,14 @@ impl Scheduling {
 
     /// Has the calling task treated like this. Fails if the class or the nice value is refused.
     pub fn set(self) -> Result<(), Failure> {
+        self.set_for(0)
+    }
+
+    /// The same for this task; 0 is the calling one.
+    pub fn set_for(self, task: libc::pid_t) -> Result<(), Failure> {
         let reported = Scheduling { size: size_of::<Scheduling>() as u32, ..self };
-        // SAFETY: concerns the calling task alone; the pointer is to a structure of the size that it says.
-        match unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const reported, 0) } {
+        // SAFETY: concerns this task alone; the pointer is to a structure of the size that it says.
+        match unsafe { libc::syscall(libc::SYS_sched_setattr, task, &raw const reported, 0) } {
             0 => Ok(()),
             _ => Err(Failure::last_os_error()),
         }

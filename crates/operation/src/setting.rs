@@ -15,6 +15,7 @@ use system::machine::{Distance, Topology};
 use crate::axis::{Axis, PartnerPlace};
 use crate::device::Device;
 use crate::failure::Failure;
+use crate::scheduling::Scheduling;
 use crate::tally::Tally;
 
 /// What an operation receives for its set-up.
@@ -214,14 +215,8 @@ impl Setting {
                 std::hint::black_box(());
             }
         })?;
-        // Requested of the kernel, as musl's functions do nothing; of it, `struct sched_param` is the priority.
-        let priority: libc::c_int = 0;
-        // SAFETY: the priority is valid to read, and the call concerns the partner alone.
-        if unsafe { libc::syscall(libc::SYS_sched_setscheduler, partner.pid(), libc::SCHED_IDLE, &raw const priority) }
-            != 0
-        {
-            return Err(Failure::last_os_error());
-        }
+        // Here and not there, so that a refusal is seen.
+        Scheduling { policy: libc::SCHED_IDLE as u32, ..Scheduling::default() }.set_for(partner.pid())?;
         // It does no part of the work, so its processor time belongs to no cost.
         self.partners.borrow_mut().retain(|&pid| pid != partner.pid());
         Ok(partner)

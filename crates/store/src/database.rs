@@ -7,7 +7,7 @@ use crate::backend::{Backend, DatabaseError, SqlValue, transaction};
 use crate::head::Head;
 use crate::machines::machines;
 use crate::rows::{CostTable, Filter, Row, Series};
-use crate::schema::{self, Version};
+use crate::schema;
 
 /// What a database is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,24 +29,29 @@ pub(crate) enum Opened {
 
 /// Brings a store to the present version. A newer one is left as it is.
 pub(crate) fn prepare(backend: &mut dyn Backend, purpose: Purpose) -> Result<Opened, DatabaseError> {
-    match schema::version(backend)? {
-        Version::This => return Ok(Opened::Ready),
-        Version::Newer(found) => return Ok(Opened::Newer(found)),
-        Version::None if purpose == Purpose::Read => return Ok(Opened::Empty),
-        Version::None | Version::Older => {}
+    if let Some(opened) = opened(schema::steps_done(backend)?, purpose) {
+        return Ok(opened);
     }
     transaction(backend, |backend| {
         backend.hold_alone()?;
         // Another process may have been faster.
-        match schema::version(backend)? {
-            Version::None | Version::Older => {
-                backend.make_room()?;
-                schema::migrate(backend).map(|()| Opened::Ready)
-            }
-            Version::This => Ok(Opened::Ready),
-            Version::Newer(found) => Ok(Opened::Newer(found)),
+        if let Some(opened) = opened(schema::steps_done(backend)?, Purpose::Write) {
+            return Ok(opened);
         }
+        backend.make_room()?;
+        schema::migrate(backend).map(|()| Opened::Ready)
     })
+}
+
+/// How ready a store is of which so many steps are done; `None` if others are to be done.
+fn opened(done: i64, purpose: Purpose) -> Option<Opened> {
+    let known = schema::STEPS.len() as i64;
+    match done {
+        newer if newer > known => Some(Opened::Newer(newer)),
+        same if same == known => Some(Opened::Ready),
+        0 if purpose == Purpose::Read => Some(Opened::Empty),
+        _ => None,
+    }
 }
 
 const HEAD: &str = "SELECT run.key, run.id, run.started, run.ordered, run.howslow, run.build, run.label, run.patterns, \

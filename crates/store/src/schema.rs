@@ -3,34 +3,10 @@
 use crate::backend::{Backend, DatabaseError, SqlValue};
 
 /// The steps so far, with their names. A released step never changes; a new one is added below.
-const STEPS: &[(&str, &str)] = &[("tables", include_str!("schema/v1.sql"))];
+pub(crate) const STEPS: &[(&str, &str)] = &[("tables", include_str!("schema/v1.sql"))];
 
 /// The table with the steps that are done. Its name and columns are those of the library that kept it in earlier versions.
 const DONE: &str = "refinery_schema_history";
-
-/// The version of the tables in a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Version {
-    /// The store has no tables yet.
-    None,
-    /// Those of an older version.
-    Older,
-    /// Those that this program knows.
-    This,
-    /// Made by a newer howslow.
-    Newer(i64),
-}
-
-/// The version of a store's tables. Writes nothing.
-pub(crate) fn version(backend: &mut dyn Backend) -> Result<Version, DatabaseError> {
-    let known = STEPS.len() as i64;
-    Ok(match steps_done(backend)? {
-        newer if newer > known => Version::Newer(newer),
-        same if same == known => Version::This,
-        0 => Version::None,
-        _ => Version::Older,
-    })
-}
 
 /// Does the steps that are not done yet. The caller holds the store alone, in a transaction that it ends.
 pub(crate) fn migrate(backend: &mut dyn Backend) -> Result<(), DatabaseError> {
@@ -48,7 +24,7 @@ pub(crate) fn migrate(backend: &mut dyn Backend) -> Result<(), DatabaseError> {
 }
 
 /// The number of steps that are done: 0 if there are no tables yet.
-fn steps_done(backend: &mut dyn Backend) -> Result<i64, DatabaseError> {
+pub(crate) fn steps_done(backend: &mut dyn Backend) -> Result<i64, DatabaseError> {
     if number(backend.query(backend.dialect().count_tables, &[SqlValue::Text(DONE.into())])?) == 0 {
         return Ok(0);
     }

@@ -25,12 +25,12 @@ pub enum WaitedFor {
     Stopped,
 }
 
-/// Calls that sleep because the program asks for it: until something happens among several things, or for a time.
+/// Calls that sleep because the program asks for it: until something happens among several things, or for a time; and
+/// `restart_syscall`, by which a sleep that a stop has interrupted goes on.
 const REQUESTS: &[&str] = &[
     "poll", "ppoll", "select", "pselect6", "epoll_wait", "epoll_pwait", "epoll_pwait2", "nanosleep", "clock_nanosleep",
     "pause", "rt_sigsuspend", "rt_sigtimedwait", "accept", "accept4", "io_uring_enter", "io_getevents",
-    "io_pgetevents", "sched_yield", // A sleep that a stop has interrupted goes on by it.
-    "restart_syscall",
+    "io_pgetevents", "sched_yield", "restart_syscall",
 ];
 /// Calls that wait for the end of a child.
 const CHILDREN: &[&str] = &["wait4", "waitid", "vfork", "clone", "clone3"];

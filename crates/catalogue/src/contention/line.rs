@@ -92,7 +92,7 @@ fn adding(setting: &Setting) -> Result<Loop, Failure> {
     Ok(together_checked(setting, &seats, make, checked)?.unrolled(all))
 }
 
-/// One of two threads that take turns at a word.
+/// One of two threads that take turns at a word. Neither can go on without the other.
 struct TurnTaker {
     word: Arc<Apart<AtomicU32>>,
     ours: bool,

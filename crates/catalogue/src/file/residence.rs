@@ -283,7 +283,8 @@ pub fn resident_ranges(file: impl AsFd) -> Result<Vec<Range<u64>>, FileError> {
     Ok(ranges)
 }
 
-/// The kernel's own count for the whole file: pages cached, dirty, written back, evicted, and evicted lately; `None` before Linux 6.5, and if it is refused.
+/// The kernel's own count for the whole file: pages cached, dirty, written back, evicted, and evicted lately; `None` before
+/// Linux 6.5, and if it is refused.
 fn counted(file: BorrowedFd<'_>) -> Option<[u64; 5]> {
     let mut counts = [0; 5];
     // Offset 0 and length 0 mean: to the end of the file.

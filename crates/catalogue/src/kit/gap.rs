@@ -2,6 +2,7 @@
 //! the same attributes; the kernel then grows that one and splits it again, which costs more than a mapping of its own.
 
 use operation::Failure;
+use record::PageSize;
 use rustix::param::page_size;
 
 use super::mapping::Mapping;
@@ -19,9 +20,8 @@ impl Gap {
         const HOLES: usize = 256;
         let page = page_size();
         let length = length.next_multiple_of(page);
-        // What one table of pages maps, a page full of entries of 8 bytes. The kernel looks for this much more, so that a huge page can
-        // begin at a multiple of its size.
-        let huge = page / 8 * page;
+        // The kernel looks for this much more, so that a huge page can begin at a multiple of its size.
+        let huge = PageSize(page as u64).in_huge() as usize * page;
         let room = length + if length >= huge { huge } else { 0 };
         let whole = Mapping::guard(None, page + room + page)?;
         let first = whole.address();
@@ -54,8 +54,7 @@ mod tests {
 
     /// The lines of the mappings that begin or end here.
     fn neighbours(of: &Mapping) -> Vec<String> {
-        let ends = [of.address() as usize, of.address() as usize + of.length.next_multiple_of(page_size())]
-            .map(|at| format!("{at:x}"));
+        let ends = [of.address() as usize, of.address() as usize + of.length].map(|at| format!("{at:x}"));
         let maps = std::fs::read_to_string("/proc/self/maps").expect("maps");
         let touches = |line: &&str| {
             line.split_whitespace().next().is_some_and(|range| ends.iter().any(|end| range.contains(end.as_str())))
@@ -70,14 +69,11 @@ mod tests {
             // As in each round: memory with the same attributes, below which the next mapping may lie.
             let beside = Mapping::anonymous(3 << 20).expect("memory");
             beside.write(0);
-            let merged = [4096, 1 << 20, 4 << 20].map(|length: usize| {
+            let merged = [4096, 1 << 20, 4 << 20].map(|length| {
                 let gap = Gap::of(length).expect("a gap");
                 let mapping = gap.map().expect("memory");
                 let start = mapping.address() as usize;
-                let (lines, own) = (
-                    neighbours(&mapping),
-                    format!("{start:x}-{:x} rw-p", start + length.next_multiple_of(page_size())),
-                );
+                let (lines, own) = (neighbours(&mapping), format!("{start:x}-{:x} rw-p", start + mapping.length));
                 (!lines.iter().any(|line| line.starts_with(&own))).then(|| format!("{own}: {lines:?}"))
             });
             merged.into_iter().flatten().collect::<Vec<String>>()

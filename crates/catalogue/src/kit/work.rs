@@ -21,7 +21,8 @@ pub(crate) trait Work: 'static {
         None
     }
 
-    /// Checks that the last call of `work` did all of this number of repetitions. Fails if it did not.
+    /// Checks that the last call of `work` did all of this number of repetitions. Fails if it did not. Work that cannot end without
+    /// having done them, or whose sum another checks, has nothing to do here.
     fn check(&mut self, _times: u64) -> Result<(), Failure> {
         Ok(())
     }

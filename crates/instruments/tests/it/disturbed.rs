@@ -6,15 +6,14 @@ use std::time::{Duration, Instant};
 
 use analysis::noise::account;
 use howslow_instruments::noise::{Options, record};
+use operation::Scheduling;
 
 const PERIOD: Duration = Duration::from_millis(5);
 const LENGTH: Duration = Duration::from_micros(200);
 
 /// Has the calling thread come before all others. False where that is refused.
 fn come_first() -> bool {
-    let priority: libc::c_int = 50;
-    // SAFETY: the priority, all of the kernel's parameter, is valid to read; the call concerns this thread alone.
-    unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_FIFO, &raw const priority) == 0 }
+    Scheduling { policy: libc::SCHED_FIFO as u32, priority: 50, ..Scheduling::default() }.set().is_ok()
 }
 
 /// Disturbs CPU 0 until it has to end. Returns false where it may not.

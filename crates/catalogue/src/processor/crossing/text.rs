@@ -187,33 +187,89 @@ pub(super) fn turns(words: [u64; MOST], count: usize, call: impl Fn(&[u64; MOST]
 
 /// One more than its argument, through a frame and through every register that a procedure must preserve.
 #[cfg(target_arch = "x86_64")]
+#[rustfmt::skip]
 #[unsafe(naked)]
 extern "C" fn saving(value: u64) -> u64 {
     naked_asm!(
-        "push rbp", "mov rbp, rsp", "push rbx", "push r12", "push r13", "push r14", "push r15", "sub rsp, 256",
+        "push rbp",
+        "mov rbp, rsp",
+        "push rbx",
+        "push r12",
+        "push r13",
+        "push r14",
+        "push r15",
+        "sub rsp, 256",
         // Each step uses another register, and each second step another line of the frame.
-        "lea rbx, [rdi + 1]", "mov [rsp], rbx", "mov r12, [rsp]", "mov [rsp + 64], r12", "mov r13, [rsp + 64]",
-        "mov [rsp + 128], r13", "mov r14, [rsp + 128]", "mov [rsp + 192], r14", "mov r15, [rsp + 192]",
-        "mov [rsp + 248], r15", "mov rax, [rsp + 248]", "add rsp, 256", "pop r15", "pop r14", "pop r13", "pop r12",
-        "pop rbx", "pop rbp", "ret",
+        "lea rbx, [rdi + 1]",
+        "mov [rsp], rbx",
+        "mov r12, [rsp]",
+        "mov [rsp + 64], r12",
+        "mov r13, [rsp + 64]",
+        "mov [rsp + 128], r13",
+        "mov r14, [rsp + 128]",
+        "mov [rsp + 192], r14",
+        "mov r15, [rsp + 192]",
+        "mov [rsp + 248], r15",
+        "mov rax, [rsp + 248]",
+        "add rsp, 256",
+        "pop r15",
+        "pop r14",
+        "pop r13",
+        "pop r12",
+        "pop rbx",
+        "pop rbp",
+        "ret",
     )
 }
 
 /// One more than its argument, through a frame and through every register that a procedure must preserve.
 #[cfg(target_arch = "aarch64")]
+#[rustfmt::skip]
 #[unsafe(naked)]
 extern "C" fn saving(value: u64) -> u64 {
     naked_asm!(
-        "stp x29, x30, [sp, #-160]!", "mov x29, sp", "stp x19, x20, [sp, #16]", "stp x21, x22, [sp, #32]",
-        "stp x23, x24, [sp, #48]", "stp x25, x26, [sp, #64]", "stp x27, x28, [sp, #80]", "stp d8, d9, [sp, #96]",
-        "stp d10, d11, [sp, #112]", "stp d12, d13, [sp, #128]", "stp d14, d15, [sp, #144]", "sub sp, sp, #256",
+        "stp x29, x30, [sp, #-160]!",
+        "mov x29, sp",
+        "stp x19, x20, [sp, #16]",
+        "stp x21, x22, [sp, #32]",
+        "stp x23, x24, [sp, #48]",
+        "stp x25, x26, [sp, #64]",
+        "stp x27, x28, [sp, #80]",
+        "stp d8, d9, [sp, #96]",
+        "stp d10, d11, [sp, #112]",
+        "stp d12, d13, [sp, #128]",
+        "stp d14, d15, [sp, #144]",
+        "sub sp, sp, #256",
         // Each step uses another register, and each second step another line of the frame.
-        "add x19, x0, #1", "str x19, [sp]", "ldr x20, [sp]", "str x20, [sp, #64]", "ldr x21, [sp, #64]",
-        "str x21, [sp, #128]", "ldr x22, [sp, #128]", "str x22, [sp, #192]", "ldr x23, [sp, #192]",
-        "str x23, [sp, #248]", "ldr x0, [sp, #248]", "mov x24, x0", "mov x25, x0", "mov x26, x0", "mov x27, x0",
-        "mov x28, x0", "fmov d8, x0", "fmov d15, x0", "add sp, sp, #256", "ldp d14, d15, [sp, #144]",
-        "ldp d12, d13, [sp, #128]", "ldp d10, d11, [sp, #112]", "ldp d8, d9, [sp, #96]", "ldp x27, x28, [sp, #80]",
-        "ldp x25, x26, [sp, #64]", "ldp x23, x24, [sp, #48]", "ldp x21, x22, [sp, #32]", "ldp x19, x20, [sp, #16]",
-        "ldp x29, x30, [sp], #160", "ret",
+        "add x19, x0, #1",
+        "str x19, [sp]",
+        "ldr x20, [sp]",
+        "str x20, [sp, #64]",
+        "ldr x21, [sp, #64]",
+        "str x21, [sp, #128]",
+        "ldr x22, [sp, #128]",
+        "str x22, [sp, #192]",
+        "ldr x23, [sp, #192]",
+        "str x23, [sp, #248]",
+        "ldr x0, [sp, #248]",
+        "mov x24, x0",
+        "mov x25, x0",
+        "mov x26, x0",
+        "mov x27, x0",
+        "mov x28, x0",
+        "fmov d8, x0",
+        "fmov d15, x0",
+        "add sp, sp, #256",
+        "ldp d14, d15, [sp, #144]",
+        "ldp d12, d13, [sp, #128]",
+        "ldp d10, d11, [sp, #112]",
+        "ldp d8, d9, [sp, #96]",
+        "ldp x27, x28, [sp, #80]",
+        "ldp x25, x26, [sp, #64]",
+        "ldp x23, x24, [sp, #48]",
+        "ldp x21, x22, [sp, #32]",
+        "ldp x19, x20, [sp, #16]",
+        "ldp x29, x30, [sp], #160",
+        "ret",
     )
 }
