@@ -40,9 +40,14 @@ sum() {
 place() {
     printf '%s\n' "$2" >>"$work/installed"
     if ! { mkdir -p "$(dirname "$prefix/$2")" && cp "$1" "$prefix/$2.howslow-part"; } 2>"$work/why"; then
-        while read -r file; do rm -f "$prefix/$file.howslow-part"; done <"$work/installed"
         fail "cannot write $prefix/$2: $(reason); make room, or set HOWSLOW_PREFIX to another folder. Nothing was installed"
     fi
+}
+
+# What was not yet renamed goes, also after an interruption.
+clean() {
+    [ ! -f "$work/installed" ] || while read -r file; do rm -f "$prefix/$file.howslow-part"; done <"$work/installed"
+    rm -rf "$work"
 }
 
 remove() {
@@ -69,7 +74,7 @@ main() {
     from=${HOWSLOW_FROM:-@REPOSITORY@/releases/latest/download}
     from=${from%/}
     work=$(mktemp -d)
-    trap 'rm -rf "$work"' EXIT
+    trap clean EXIT
     trap 'exit 130' INT TERM
 
     fetch SHA256SUMS "$work/SHA256SUMS"

@@ -8,9 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use analysis::components::deviation;
 use analysis::statistics::{median, quantile, sorted};
 use anyhow::{Context, ensure};
+use howslow_lab::components::deviation;
 use record::Run;
 use record::units::percent;
 

@@ -55,13 +55,13 @@ struct Told {
 
 impl Told {
     fn of(turns: &[Tail], share: f64) -> Told {
-        let mut all = Tail::new();
+        let mut all = Tail::default();
         turns.iter().for_each(|turn| all.merge(turn));
         let Some(whole) = all.percentile(share) else { return Told { text: "-".into(), range: None } };
-        let each = sorted(turns.iter().filter_map(|turn| turn.percentile(share)).map(|it| it.ns));
+        let each = sorted(turns.iter().filter_map(|turn| turn.percentile(share)).map(|it| it.value));
         let ends = quantile(&each, 0.0).zip(quantile(&each, 1.0));
         let (low, high) = ends.unwrap_or((whole.low, whole.high));
-        let [ns, from, to] = [whole.ns, whole.low, whole.high].map(Nanoseconds);
+        let [ns, from, to] = [whole.value, whole.low, whole.high].map(Nanoseconds);
         let turns =
             ends.map_or(String::new(), |(low, high)| format!(", turns {} to {}", Nanoseconds(low), Nanoseconds(high)));
         Told { text: format!("{ns} [{from}, {to}]{turns}"), range: Some((low.min(whole.low), high.max(whole.high))) }

@@ -71,7 +71,7 @@ fn alternate(
 }
 
 fn own(work: &mut Loop, clock: &Clock, time: f64) -> anyhow::Result<Tail> {
-    let mut tail = Tail::new();
+    let mut tail = Tail::default();
     let begin = clock.now();
     loop {
         let start = clock.now();

@@ -36,7 +36,7 @@ use tool::Howslow;
 
 /// How good the instrument is, in figures.
 #[derive(Parser)]
-#[command(name = "cargo bench --manifest-path lab/Cargo.toml --")]
+#[command(name = "cargo bench --manifest-path lab/Cargo.toml --bench accuracy --")]
 struct Asked {
     /// Which benches; all of them where none is named
     names: Vec<Bench>,

@@ -54,7 +54,7 @@ fn own(cpu: u32, class: &'static str) -> anyhow::Result<Tail> {
         let sleep = catalogue::find("sleep.late").ok_or_else(|| anyhow!("there is no sleep.late"))?;
         let setting = Setting::new(point, std::env::temp_dir(), cpu, None, 1);
         let mut sleeper = sleep.set_up(&setting).map_err(|failure| anyhow!("sleep.late: {failure}"))?;
-        let mut tail = Tail::new();
+        let mut tail = Tail::default();
         for _ in 0..WAKEUPS {
             let told = sleeper.run_batch(1).map_err(|failure| anyhow!("sleep.late: {failure}"))?;
             tail.record((told.map_or(0.0, |told| told.elapsed) / 1e3).floor() * 1e3);

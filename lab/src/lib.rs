@@ -1,6 +1,7 @@
-//! The engines that the released howslow does not contain.
+//! What the released howslow does not contain: engines, and the analysis of variance of the accuracy benches.
 #![forbid(unsafe_code)]
 
+pub mod components;
 pub mod sqlite;
 pub mod webassembly;
 

@@ -3,7 +3,6 @@
 
 use crate::statistics::Interval;
 
-/// An answer to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The whole interval says so.

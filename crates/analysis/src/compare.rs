@@ -23,7 +23,7 @@ pub use comparison::{Comparison, ComparisonRow, Only, Versioned};
 pub use conditions::Conditions;
 pub use differences::{DifferingFact, differences};
 pub use families::{FamilyRatio, Mean, families, overall};
-pub use figure::{ComparedFigure, is_published};
+pub use figure::{ComparedFigure, is_published, rounds_behind};
 pub use gate::{FailOn, Failed, Gate, Gated, Unjudged, gate};
 pub use levels::ComparedLevels;
 pub use noise::Joint;

@@ -79,7 +79,6 @@ fn if_measured(derivation: &Derivation, run: &Run) -> Option<Derived> {
     Some(Derived { name: derived.name + &size, ..derived })
 }
 
-/// One derived cost of a run.
 pub fn follow(derivation: &Derivation, run: &Run) -> Derived {
     let followed = |route: &Route| Followed { route: *route, figure: route.follow(run), doubts: route.doubts(run) };
     let routes: Vec<Followed> = derivation.routes.iter().map(followed).collect();

@@ -11,7 +11,6 @@ static EXAMPLE: LazyLock<Run> = LazyLock::new(|| {
     record::run_from_bytes(include_bytes!("../../record/tests/data/example-run.json")).expect("a run")
 });
 
-/// The example run.
 pub(crate) fn run() -> Run {
     EXAMPLE.clone()
 }
@@ -26,7 +25,6 @@ pub(crate) fn unified(level: u32, size: u64) -> Cache {
     Cache { level, kind: "unified".into(), size: Bytes(size), ..Cache::default() }
 }
 
-/// An operation that was skipped for this reason.
 pub(crate) fn skip(operation: &str, reason: &str) -> Skip {
     Skip { operation: operation.into(), at: Point::default(), reason: reason.into(), remedy: String::new() }
 }

@@ -44,16 +44,12 @@ pub fn findings(run: &Run, around: Surroundings<'_>) -> Vec<String> {
         huge_pages(run),
         switch_in_system_calls(run),
         levels_found(run),
-        mitigations(run).filter(|_| is_headline(run)),
+        // On the run of a command line without patterns: the first page that somebody sees.
+        mitigations(run).filter(|_| run.settings.patterns.is_empty()),
     ];
     sentences.extend(of_costs.into_iter().flatten());
     sentences.truncate(MOST);
     sentences
-}
-
-/// True for the run of a command line without patterns: the first page that somebody sees.
-fn is_headline(run: &Run) -> bool {
-    run.settings.patterns.is_empty()
 }
 
 /// A program in the kernel that runs at each call, or a tracer, makes each call dearer than the kernel does.

@@ -10,7 +10,6 @@ use crate::statistics::Interval;
 
 /// What a `T` is written as.
 pub trait Form<T>: Serialize {
-    /// The form of this value.
     fn of(value: &T) -> Self;
 }
 

@@ -116,14 +116,12 @@ pub struct Interference {
     /// The places where aggressors ran.
     pub places: Vec<Place>,
     /// The kinds of work, and the operation, with its point, that stands for each.
-    #[serde(with = "As::<Vec<KindWritten>>")]
-    pub kinds: Vec<(String, String)>,
+    pub kinds: Vec<DescribedKind>,
     /// All cells: those of the matrices, of the dose curves and of several loads at once.
     #[serde(with = "As::<Vec<CellWritten>>")]
     pub cells: Vec<PairSlowdown>,
     /// What was not measured: a kind or a place, and why.
-    #[serde(with = "As::<Vec<SkipWritten>>")]
-    pub skipped: Vec<(String, String)>,
+    pub skipped: Vec<NotMeasured>,
     /// The CPU of the victims.
     pub cpu: u32,
     /// Passes over all cells, each with new processes.
@@ -135,7 +133,6 @@ pub struct Interference {
 }
 
 impl Interference {
-    /// The cell of a victim beside exactly these loads.
     pub fn cell(&self, victim: &str, beside: &[Load]) -> Option<&Slowdown> {
         let found = self.cells.iter().find(|cell| cell.victim == victim && cell.beside == beside)?;
         found.slowdown.as_ref()
@@ -233,21 +230,23 @@ impl LoadsPrediction {
 }
 
 /// A kind of work.
-#[derive(Serialize, JsonSchema)]
-struct KindWritten {
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "KindWritten")]
+pub struct DescribedKind {
     /// Its name.
-    name: String,
+    pub name: String,
     /// The operation and its point.
-    operation: String,
+    pub operation: String,
 }
 
 /// Something not measured here.
-#[derive(Serialize, JsonSchema)]
-struct SkipWritten {
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "SkipWritten")]
+pub struct NotMeasured {
     /// The kind of work or the place.
-    what: String,
+    pub what: String,
     /// Why.
-    reason: String,
+    pub reason: String,
 }
 
 /// Work beside a victim.
@@ -279,18 +278,6 @@ struct CellWritten {
     wide: bool,
     /// Processor time beside over alone; null if it is too short to tell.
     cpu: Option<Interval>,
-}
-
-impl Form<(String, String)> for KindWritten {
-    fn of((name, operation): &(String, String)) -> KindWritten {
-        KindWritten { name: name.clone(), operation: operation.clone() }
-    }
-}
-
-impl Form<(String, String)> for SkipWritten {
-    fn of((what, reason): &(String, String)) -> SkipWritten {
-        SkipWritten { what: what.clone(), reason: reason.clone() }
-    }
 }
 
 impl Form<PairSlowdown> for CellWritten {

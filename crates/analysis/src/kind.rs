@@ -19,7 +19,6 @@ pub(crate) enum KindOfWork {
 }
 
 impl KindOfWork {
-    /// That of the operation with this id.
     pub(crate) fn of(operation: &str) -> KindOfWork {
         match operation.split('.').next().unwrap_or_default() {
             "memory" => KindOfWork::Memory,

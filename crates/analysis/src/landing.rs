@@ -24,7 +24,6 @@ impl RoundFigure {
         quiet.min(MOST) as f64 * share
     }
 
-    /// Rounds that are trusted alike.
     pub fn alike(figures: impl IntoIterator<Item = f64>) -> Vec<RoundFigure> {
         figures.into_iter().map(|figure| RoundFigure { figure, weight: 1.0 }).collect()
     }
@@ -97,7 +96,6 @@ fn student(freedom: usize) -> f64 {
     student_quantile(0.975, freedom.min(MOST) as u32)
 }
 
-/// A reach joined with the floor.
 fn joined(reach: f64) -> f64 {
     reach.hypot(FLOOR)
 }

@@ -3,10 +3,8 @@
 
 mod cause;
 
-use record::{Cost, Ends, Level, Nanoseconds, Round};
+use record::{Cost, Ends, Level, Machine, Nanoseconds, Round};
 use serde::Serialize;
-
-pub use cause::LevelCause;
 
 use crate::prior::Prior;
 use crate::reading::{Clocking, samples};
@@ -66,7 +64,6 @@ impl LevelBatches {
     }
 }
 
-/// The rounds of a cost that has levels.
 pub(crate) struct LevelRounds {
     rounds: Vec<LevelBatches>,
     /// The middle between each two levels, on the log scale.
@@ -166,12 +163,12 @@ pub struct CostLevels<'a> {
 
 impl<'a> CostLevels<'a> {
     /// Those of the costs that have some.
-    pub fn all(costs: impl Iterator<Item = &'a Cost>, cause: LevelCause) -> Vec<CostLevels<'a>> {
+    pub fn all(costs: impl Iterator<Item = &'a Cost>, machine: &Machine) -> Vec<CostLevels<'a>> {
         let of = |cost: &'a Cost| CostLevels {
             cost: cost.name(),
             levels: &cost.levels,
             mean_ns: Level::mean(&cost.levels).map(|mean| mean.0),
-            why: cause.sentences(),
+            why: cause::sentences(machine),
         };
         costs.filter(|cost| !cost.levels.is_empty()).map(of).collect()
     }
@@ -199,8 +196,7 @@ fn middles(rounds: &[LevelBatches]) -> Vec<f64> {
         return Vec::new();
     }
     let found = candidates(rounds, low, high);
-    let mut middles = found.clone();
-    middles.sort_by(f64::total_cmp);
+    let mut middles = sorted(found.iter().copied());
     // Of two that are not apart, the one with fewer batches is none.
     while let Some(at) = middles.windows(2).position(|pair| !are_apart(rounds, pair[0], pair[1])) {
         let rank = |middle: f64| found.iter().position(|candidate| *candidate == middle);

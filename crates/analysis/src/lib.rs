@@ -27,7 +27,6 @@ pub mod bill;
 mod by_key;
 pub mod change;
 pub mod compare;
-pub mod components;
 pub mod crossover;
 pub mod derived;
 pub mod doctor;
@@ -77,5 +76,5 @@ mod undisturbed;
 pub mod watch;
 pub mod whatif;
 
-pub use by_key::by_key;
+pub use by_key::{by_key, distinct};
 pub use findings::{Surroundings, findings};

@@ -46,10 +46,6 @@ impl Block {
         Block { base: (first * fourth).sqrt(), other: (second * third).sqrt(), quiet: true }
     }
 
-    fn pair(base: (f64, bool), other: (f64, bool)) -> Block {
-        Block { base: base.0, other: other.0, quiet: base.1 && other.1 }
-    }
-
     fn log_ratio(&self) -> Option<f64> {
         let usable = |time: f64| time > 0.0 && time.is_finite();
         (usable(self.base) && usable(self.other)).then(|| (self.other / self.base).ln())
@@ -63,10 +59,13 @@ pub fn blocks(base: &[(f64, bool)], other: &[(f64, bool)]) -> Vec<Block> {
         [one, two] => ((one.0 * two.0).sqrt(), one.1 && two.1),
         _ => pair[0],
     };
-    base.chunks(2).zip(other.chunks(2)).map(|(base, other)| Block::pair(together(base), together(other))).collect()
+    let block = |(base, other): (&[_], &[_])| {
+        let ((base, one), (other, two)) = (together(base), together(other));
+        Block { base, other, quiet: one && two }
+    };
+    base.chunks(2).zip(other.chunks(2)).map(block).collect()
 }
 
-/// How a comparison is judged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judging {
     /// How far from 1 a ratio may lie and still be the same, as a share.

@@ -1,6 +1,6 @@
 //! What a longer run would bring: the interval of a cost that had more rounds like those it has.
 
-use record::{Cost, Estimate, Figures, Round, Run};
+use record::{Cost, Round, Run};
 
 use crate::estimate::{gross, interval};
 use crate::prior::Prior;
@@ -15,7 +15,8 @@ pub const TIMES: [u32; 3] = [2, 4, 8];
 pub fn shrunk(run: &Run, cost: &Cost) -> Option<[f64; TIMES.len()]> {
     let half = |rounds: &[Round]| {
         let estimated = gross(rounds, Reading::of(cost, run.noise.cycle_ns), &Prior::of(cost))?;
-        Some(log_half(&estimated.figures, cost.headline)).filter(|half| half.is_finite() && *half > 0.0)
+        let interval = interval(&estimated.figures, cost.headline);
+        Some((interval.high / interval.low).ln() / 2.0).filter(|half| half.is_finite() && *half > 0.0)
     };
     let now = half(&cost.rounds)?;
     let mut parts = [1.0; TIMES.len()];
@@ -23,11 +24,6 @@ pub fn shrunk(run: &Run, cost: &Cost) -> Option<[f64; TIMES.len()]> {
         *part = (half(&more_rounds(cost, times))? / now).min(1.0);
     }
     Some(parts)
-}
-
-fn log_half(figures: &Figures, headline: Estimate) -> f64 {
-    let interval = interval(figures, headline);
-    (interval.high / interval.low).ln() / 2.0
 }
 
 /// The rounds of a cost so many times. Copies differ by the usual scatter: equal ones would show none.

@@ -87,17 +87,12 @@ mod tests {
         PricedLine { line, by: None, each, busy: Some(1.0), doubts: Vec::new(), clock }
     }
 
-    fn prediction(rows: Vec<PricedLine>) -> MixPrediction {
-        MixPrediction { rows, lacking: Vec::new(), measured: None, accuracy: None }
-    }
-
     #[test]
     fn a_call_that_is_slower_makes_its_share_of_the_work_longer() {
         let run = |place: usize, open: f64, cycle: f64| {
-            prediction(vec![
-                line("openat", (place, 100.0), (open * cycle, 1.0), cycle),
-                line("read", (place, 300.0), (100.0 * cycle, 1.0), cycle),
-            ])
+            let open = line("openat", (place, 100.0), (open * cycle, 1.0), cycle);
+            let rows = vec![open, line("read", (place, 300.0), (100.0 * cycle, 1.0), cycle)];
+            MixPrediction { rows, lacking: Vec::new(), measured: None, accuracy: None }
         };
         let changes = mix_changes(&run(0, 100.0, 1.0), &run(1, 106.0, 1.0));
         let [open] = changes.lines.as_slice() else { panic!("one change: {changes:?}") };

@@ -7,7 +7,6 @@ mod charge;
 mod gap;
 mod periods;
 mod recording;
-mod source;
 mod windows;
 
 pub use account::{Clock, CountedInterrupts, CpuAccount, Longest, RepeatedSeries, account};
@@ -16,5 +15,4 @@ pub use charge::{Charges, Event, Mark, UNEXPLAINED, charge};
 pub use gap::{Gap, SpinWindow};
 pub use periods::{Series, periods};
 pub use recording::Recording;
-pub use source::Source;
 pub use windows::{Line, attribute};

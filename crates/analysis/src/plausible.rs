@@ -22,7 +22,8 @@ pub fn check(costs: &mut [Cost], rules: &[Rule<'_>], rising: &[(&str, &str)]) {
         });
         let axes = rising.iter().filter(|(operation, _)| *operation == cost.operation);
         let lower = axes.filter_map(|(_, axis)| next_lower(costs, cost, axis));
-        for other in contained.chain(lower).filter(|other| certainly_below(cost, other)) {
+        // Lower by more than both intervals and a twentieth.
+        for other in contained.chain(lower).filter(|other| cost.net_ns.high.0 < other.net_ns.low.0 * 0.95) {
             found.push((index, format!("{} at {} should not cost more", other.typed(), other.quoted())));
         }
     }
@@ -33,11 +34,6 @@ pub fn check(costs: &mut [Cost], rules: &[Rule<'_>], rising: &[(&str, &str)]) {
 /// True if every axis of `inner` that `outer` has is at the same value there.
 fn within(inner: &Point, outer: &Point) -> bool {
     inner.0.iter().all(|(axis, value)| outer.0.get(axis).is_none_or(|other| other == value))
-}
-
-/// True if `cost` is lower than `other` by more than both intervals and a twentieth.
-fn certainly_below(cost: &Cost, other: &Cost) -> bool {
-    cost.net_ns.high.0 < other.net_ns.low.0 * 0.95
 }
 
 /// The cost of the same operation at the next lower number on `axis`, with all other axes equal.

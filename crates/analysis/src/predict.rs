@@ -50,7 +50,6 @@ pub struct By {
     pub at: Point,
 }
 
-/// One line of a mix with its price.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PricedLine {
     pub line: MixLine,
@@ -59,16 +58,13 @@ pub struct PricedLine {
     pub each: Sum,
     /// The share of its time during which a CPU works on it, above 1 if several do; `None` if the cost does not say.
     pub busy: Option<f64>,
-    /// The doubts of its price.
     pub doubts: Vec<Doubt>,
     /// For a price that follows the clock: the run's cycle in ns and the processor that it belongs to.
     pub clock: Option<QuotedClock>,
 }
 
-/// The clock at which a price is quoted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuotedClock {
-    /// One cycle, in ns.
     pub cycle_ns: f64,
     /// Family, model and stepping of the processor. An emulated processor has no cycle that compares with a real one's,
     /// and cycles of different processors are different work.
@@ -76,7 +72,6 @@ pub struct QuotedClock {
 }
 
 impl PricedLine {
-    /// A line without a price.
     fn nothing(line: &MixLine) -> PricedLine {
         let (line, each) = (line.clone(), Sum::default());
         PricedLine { line, by: None, each, busy: Some(0.0), doubts: Vec::new(), clock: None }

@@ -3,7 +3,8 @@
 
 use serde::Serialize;
 
-use crate::statistics::{median, median_ranks, sorted};
+use crate::statistics::{Interval, median, sorted};
+use crate::tails::median_interval;
 
 /// A window: bytes requested beyond the one being read, and bytes per request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -153,14 +154,9 @@ pub struct RelativeRate {
 impl RelativeRate {
     /// From the rates of both, in the order in which they were taken; `None` without a pair.
     pub fn of(rates: &[f64], others: &[f64]) -> Option<RelativeRate> {
-        let ratios = sorted(rates.iter().zip(others).map(|(one, other)| one / other).filter(|ratio| ratio.is_finite()));
-        let (low, high) = median_ranks(ratios.len());
-        Some(RelativeRate {
-            ratio: median(ratios.iter().copied())?,
-            low: *ratios.get(low)?,
-            high: *ratios.get(high.min(ratios.len() - 1))?,
-            pairs: ratios.len(),
-        })
+        let ratios = rates.iter().zip(others).map(|(one, other)| one / other).filter(|ratio| ratio.is_finite());
+        let pairs = ratios.clone().count();
+        median_interval(ratios).map(|Interval { value: ratio, low, high }| RelativeRate { ratio, low, high, pairs })
     }
 
     /// True if it is within 5 % of the other. `None` if the interval contains both answers, or with fewer than six

@@ -43,7 +43,6 @@ impl Prior {
         Prior::from_usual(UsualNoise::of(operation, follows_clock))
     }
 
-    /// The default for a cost.
     pub fn usual_for(cost: &Cost) -> Prior {
         Prior::usual(&cost.operation, cost.follows_clock)
     }

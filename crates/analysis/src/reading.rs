@@ -34,7 +34,6 @@ pub(crate) fn quoted_cycle(cost: &Cost, cycle_ns: f64) -> f64 {
     Some(cost.quoted().0 / cost.cycles).filter(|cycle| cycle.is_finite() && *cycle > 0.0).unwrap_or(cycle_ns)
 }
 
-/// How rounds are read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
     /// The figure that is quoted.

@@ -103,7 +103,6 @@ mod tests {
     use super::*;
     use crate::example;
 
-    /// A cost whose rounds took these times.
     fn cost(rounds: &[f64]) -> Cost {
         let mut cost = example::run().costs[0].clone();
         let round = |(order, ns): (u32, &f64)| Round { order, ..example::round(&[*ns; 12]) };

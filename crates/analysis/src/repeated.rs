@@ -4,9 +4,9 @@
 use record::{Cost, Estimate, Point, Run};
 use serde::Serialize;
 
-use crate::components::{components, deviation};
 use crate::estimate::{Clocking, quiet_rounds, typical_medians};
 use crate::form::{As, Form};
+use crate::prior::scattered;
 use crate::statistics::{median, student_quantile, variance};
 
 /// The variance of a median divided by that of a mean: pi / 2, for normal scatter.
@@ -28,7 +28,7 @@ pub struct Repeated<'a> {
     pub figure: f64,
     /// The rounds behind a run's figure: the median over runs.
     pub rounds: f64,
-    /// Scatter between rounds of one run, launchers included; null if no run has two rounds.
+    /// Scatter between rounds of one run, launchers included; null if no run has four rounds.
     pub between_rounds: Option<f64>,
     /// Scatter between runs beyond what their rounds explain; 0 if none is visible.
     pub between_runs: f64,
@@ -89,10 +89,12 @@ fn one<'a>(cost: &'a Cost, runs: &'a [Run], wanted: f64) -> Option<Repeated<'a>>
     }
     let by_run: Vec<Vec<f64>> = found.iter().map(|cost| round_figures(cost)).collect();
     let rounds = median(by_run.iter().map(|rounds| rounds.len() as f64))?;
-    // Each round of a run comes from its own launcher, so there is one level below runs.
-    let levels: Vec<Vec<Vec<f64>>> =
-        by_run.iter().map(|rounds| rounds.iter().map(|figure| vec![*figure]).collect()).collect();
-    let between_rounds = components(&levels).between_launchers.map(deviation);
+    // A figure does not follow the rounds that were slowed although they looked quiet, so their scatter is not its error.
+    let of_a_run = |rounds: &Vec<f64>| {
+        let logs: Vec<(f64, f64)> = rounds.iter().map(|figure| (figure.ln(), 1.0)).collect();
+        scattered(&logs).map(|(_, own)| own)
+    };
+    let between_rounds = median(by_run.iter().filter_map(of_a_run));
     let of_rounds = MEDIAN_OVER_MEAN * between_rounds.unwrap_or(0.0).powi(2) / rounds.max(1.0);
     let all = variance(&figures.iter().map(|figure| figure.ln()).collect::<Vec<_>>());
     let between_runs = (all - of_rounds).max(0.0);

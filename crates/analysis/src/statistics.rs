@@ -95,29 +95,6 @@ pub fn weighted_quantile(values: &[(f64, f64)], share: f64) -> Option<f64> {
     last.map(|(value, _)| value)
 }
 
-/// The narrowest symmetric pair of order statistics that contains the median of the parent distribution with at least
-/// 95 % probability, as zero-based ranks among `n` ascending values. Exact, from the binomial distribution with p = 1/2
-/// (Hoefler and Belli, SC'15, rule 8 use the same ranks). With fewer than six values it is the whole range, which
-/// covers less.
-pub fn median_ranks(n: usize) -> (usize, usize) {
-    let (mut low, mut above) = (0, n.div_ceil(2).max(1));
-    // The coverage falls as the ranks approach each other, so halving finds the last pair that is enough.
-    while above - low > 1 {
-        let middle = low + (above - low) / 2;
-        if coverage(n, middle) >= 0.95 {
-            low = middle;
-        } else {
-            above = middle;
-        }
-    }
-    (low, n.saturating_sub(1 + low))
-}
-
-/// The probability that the median lies between the order statistics of zero-based rank `low` and `n - 1 - low`.
-pub fn coverage(n: usize, low: usize) -> f64 {
-    1.0 - 2.0 * binomial_tail(n - low, n, 0.5)
-}
-
 /// The probability of at least this many successes in so many tries, each with this probability between 0 and 1.
 pub fn binomial_tail(least: usize, tries: usize, share: f64) -> f64 {
     // Logarithms, because single probabilities may be too small for a number.
@@ -132,7 +109,6 @@ pub fn binomial_tail(least: usize, tries: usize, share: f64) -> f64 {
     sum
 }
 
-/// Two groups of samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TwoGroups {
     /// Median of the lower group.
@@ -185,7 +161,6 @@ impl Interval {
         Interval { value, low: value - (self.value - self.low), high: value + (self.high - self.value) }
     }
 
-    /// Half the interval.
     pub fn half(&self) -> f64 {
         (self.high - self.low) / 2.0
     }
@@ -265,27 +240,6 @@ pub fn student_quantile(share: f64, freedom: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ranks_are_the_published_ones() {
-        // RFC-style table: n -> one-based ranks, as in Hoefler and Belli and every table of the binomial.
-        for (n, ranks) in
-            [(6, (1, 6)), (10, (2, 9)), (15, (4, 12)), (20, (6, 15)), (30, (10, 21)), (50, (18, 33)), (100, (40, 61))]
-        {
-            let (low, high) = median_ranks(n);
-            assert_eq!((low + 1, high + 1), ranks, "n = {n}");
-        }
-        assert!((coverage(6, 0) - 0.96875).abs() < 1e-12);
-        // Beyond what a power of a half can represent. The normal approximation gives n / 2 -+ 0.98 sqrt(n).
-        for n in [1_074_usize, 1_511, 100_000] {
-            let (low, high) = median_ranks(n);
-            let half = 0.98 * (n as f64).sqrt();
-            assert!((low as f64 - (n as f64 / 2.0 - half)).abs() < 2.5, "n = {n}: {low} to {high}");
-            assert_eq!(low + high, n - 1);
-        }
-        assert_eq!(median_ranks(1), (0, 0));
-        assert_eq!(median_ranks(3), (0, 2));
-    }
 
     #[test]
     fn quantiles_interpolate() {

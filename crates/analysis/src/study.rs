@@ -18,7 +18,6 @@ pub use data::StudyData;
 pub use definition::{Paper, SlowCosts, Study, StudyAnswer, UserExperiment};
 pub use table::{Cell, Column, Curve, Curves, TableAnswer};
 
-/// Every study there is.
 pub static STUDIES: &[&Study] = &[&rsx::RSX, &hardware::STUDY, &mpe::STUDY, &vax::STUDY, &core::STUDY];
 
 pub fn study(name: &str) -> Option<&'static Study> {

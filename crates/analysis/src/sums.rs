@@ -14,7 +14,6 @@ impl Interval {
         Interval { value, low: f64::NEG_INFINITY, high: f64::INFINITY }
     }
 
-    /// A value that is exact.
     pub const fn exactly(value: f64) -> Interval {
         Interval { value, low: value, high: value }
     }

@@ -1,7 +1,8 @@
 //! Tails: the distribution of single iterations, its percentiles, and for each an interval that assumes no distribution.
 
 use hdrhistogram::Histogram;
-use serde::{Deserialize, Serialize};
+
+use crate::statistics::{Interval, quantile, sorted};
 
 /// The shares that a tail is reported by: p50, p90, p99, p99.9, p99.99.
 pub const SHARES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
@@ -16,36 +17,19 @@ const DIGITS: u8 = 3;
 #[derive(Clone, Debug)]
 pub struct Tail(Histogram<u64>);
 
-/// One percentile: the time that this share of the iterations does not exceed, with its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Percentile {
-    /// From 0 to 1.
-    pub share: f64,
-    pub ns: f64,
-    /// Lower end of the interval, in ns.
-    pub low: f64,
-    /// Upper end of the interval, in ns.
-    pub high: f64,
-}
-
 impl Default for Tail {
     fn default() -> Tail {
-        Tail::new()
-    }
-}
-
-impl Tail {
-    /// Without any value.
-    pub fn new() -> Tail {
         // It grows with the largest value, so that none is cut off at a bound.
         let mut histogram = Histogram::new(DIGITS).unwrap_or_else(|_| unreachable!("three digits are allowed"));
         histogram.auto(true);
         Tail(histogram)
     }
+}
 
+impl Tail {
     /// The tail of these values and counts, as [`Tail::buckets`] gives them. Values that are no times are left out.
     pub fn of_buckets(buckets: &[(f64, u64)]) -> Tail {
-        let mut tail = Tail::new();
+        let mut tail = Tail::default();
         buckets.iter().for_each(|&(ns, count)| tail.add(ns, count));
         tail
     }
@@ -73,12 +57,8 @@ impl Tail {
     pub fn recorded(&self) -> record::Tail {
         let figure = |share| {
             let percentile = self.percentile(share);
-            let [ns, low_ns, high_ns] = [
-                percentile.map(|percentile| percentile.ns),
-                percentile.map(|percentile| percentile.low),
-                percentile.map(|percentile| percentile.high),
-            ];
-            record::Percentile { share, ns, low_ns, high_ns }
+            let end = |of: fn(Interval) -> f64| percentile.map(of);
+            record::Percentile { share, ns: end(|of| of.value), low_ns: end(|of| of.low), high_ns: end(|of| of.high) }
         };
         record::Tail {
             samples: self.samples(),
@@ -122,11 +102,12 @@ impl Tail {
         self.0.lowest_equivalent(value) as f64
     }
 
-    /// The percentile with its interval; `None` if there are too few values to support the interval.
-    pub fn percentile(&self, share: f64) -> Option<Percentile> {
+    /// The time in ns that this share of the iterations does not exceed, with its interval; `None` if there are too few values to
+    /// support the interval.
+    pub fn percentile(&self, share: f64) -> Option<Interval> {
         let (low, high) = ranks(self.samples(), share)?;
         let middle = ((self.samples() as f64 * share).ceil() as u64).clamp(low, high);
-        Some(Percentile { share, ns: self.at(middle), low: self.at(low), high: self.at(high) })
+        Some(Interval { value: self.at(middle), low: self.at(low), high: self.at(high) })
     }
 }
 
@@ -149,6 +130,25 @@ pub fn ranks(samples: u64, share: f64) -> Option<(u64, u64)> {
         return None;
     }
     Some((below.largest_with_at_most_below(for_low), below.smallest_with_at_most_from(for_high)))
+}
+
+/// The narrowest symmetric pair of order statistics that contains the median of the parent distribution with at least
+/// 95 % probability, as zero-based ranks among `n` ascending values. Exact, from the binomial distribution with p = 1/2
+/// (Hoefler and Belli, SC'15, rule 8 use the same ranks). With fewer than six values it is the whole range, which
+/// covers less.
+pub fn median_ranks(n: usize) -> (usize, usize) {
+    match ranks(n as u64, 0.5) {
+        Some((low, high)) => (low as usize - 1, high as usize - 1),
+        None => (0, n.saturating_sub(1)),
+    }
+}
+
+/// The median of values with its interval by order statistics, or the whole range where there are fewer than six.
+pub fn median_interval(values: impl IntoIterator<Item = f64>) -> Option<Interval> {
+    let values = sorted(values);
+    let value = quantile(&values, 0.5)?;
+    let (low, high) = median_ranks(values.len());
+    Some(Interval { value, low: values[low], high: values[high] })
 }
 
 /// The fewest values that support a percentile.

@@ -5,7 +5,8 @@ pub mod pseudo;
 use serde::Serialize;
 
 use crate::form::{As, Form};
-use crate::statistics::{Interval, median_ranks, quantile, sorted};
+use crate::statistics::{Interval, sorted};
+use crate::tails::median_interval;
 use crate::tails::ranks;
 
 /// The terminal that howslow was run in.
@@ -51,7 +52,6 @@ impl Between {
         name: "screen",
         meaning: "screen parses the output and answers itself: the figures are those of screen, not of the terminal around it",
     };
-    /// A login over ssh.
     pub const SSH: Between =
         Between { name: "ssh", meaning: "the session came over ssh: rates and times include the network" };
 }
@@ -59,7 +59,6 @@ impl Between {
 /// One kind of output, sent repeatedly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parsed {
-    /// Its short name.
     pub name: &'static str,
     pub about: &'static str,
     /// The bytes of one payload.
@@ -89,16 +88,8 @@ impl Parsed {
     }
 
     fn rates(&self, time: impl Fn(&Pass) -> f64) -> Option<Interval> {
-        typical(self.passes.iter().map(|pass| self.bytes as f64 / time(pass)))
+        median_interval(self.passes.iter().map(|pass| self.bytes as f64 / time(pass)))
     }
-}
-
-/// The median of values with its interval by order statistics, or the whole range where there are fewer than six.
-pub fn typical(values: impl IntoIterator<Item = f64>) -> Option<Interval> {
-    let values = sorted(values);
-    let value = quantile(&values, 0.5)?;
-    let (low, high) = median_ranks(values.len());
-    Some(Interval { value, low: values[low], high: values[high] })
 }
 
 /// Times of one kind, in ns.

@@ -1,11 +1,11 @@
 //! The typical figure of a cost, which is what programs get on a shared machine, with its interval. It comes from the
 //! rounds that took batches whatever the core was doing.
 
-use record::{Cost, Estimate, Round, Run};
+use record::{Cost, Estimate, Run};
 
 use crate::derived::net;
 use crate::estimate::{Clocking, interval, typical_medians};
-use crate::landing::{FLOOR, RoundFigure, around, reach};
+use crate::landing::{FLOOR, around, reach};
 use crate::statistics::{Interval, half_of_mean, squares, student_quantile};
 use crate::sums::sum;
 
@@ -37,17 +37,14 @@ pub fn gross_typical(cost: &Cost) -> Interval {
     }
     let value = cost.gross_ns.typical.0;
     if !cost.levels.is_empty() {
-        let medians: Vec<f64> = medians(&cost.rounds).iter().map(|round| round.figure).collect();
+        let medians: Vec<f64> =
+            typical_medians(&cost.rounds, Clocking::AsRead).iter().map(|round| round.figure).collect();
         // Where the mean of another run lies.
         let reach = half_of_mean(&medians) * std::f64::consts::SQRT_2;
         let interval = Interval { value, low: (value - reach).max(0.0), high: value + reach };
         return if reach.is_finite() { interval } else { Interval::unbounded(value) };
     }
     around(value, spread(cost).unwrap_or(f64::INFINITY))
-}
-
-fn medians(rounds: &[Round]) -> Vec<RoundFigure> {
-    typical_medians(rounds, Clocking::AsRead)
 }
 
 /// Half the interval of a typical figure, as a difference of logarithms. A few rounds are joined with what is usual, as if that came from
@@ -57,7 +54,7 @@ fn spread(cost: &Cost) -> Option<f64> {
     /// Rounds, beyond which they are judged alone.
     const FEW: usize = 3;
     const USUAL: f64 = 8.0;
-    let medians = medians(&cost.rounds);
+    let medians = typical_medians(&cost.rounds, Clocking::AsRead);
     if medians.is_empty() || medians.iter().any(|round| round.figure <= 0.0) {
         return None;
     }
@@ -81,7 +78,7 @@ fn usual_deviation(cost: &Cost) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use record::{Basis, Nanoseconds};
+    use record::{Basis, Nanoseconds, Round};
 
     use super::*;
     use crate::example;

@@ -37,7 +37,9 @@ pub(crate) fn undisturbed(
     }
     let points = points(&figures, medians.as_deref(), prior)?;
     let lucky = figures.len() >= SEVERAL && figures.iter().all(QuietRound::is_luck);
-    let points = if lucky { points.lowered(prior) } else { points };
+    // Room below for what a neighbour adds.
+    let low = if lucky { points.low - prior.slow_down.0 - prior.slow_down.1 } else { points.low };
+    let points = Quantiles { low, ..points };
     let logs = |counts: fn(&QuietRound) -> bool| -> Vec<f64> {
         figures.iter().filter(|round| counts(round)).map(|round| round.figure.ln()).collect()
     };
@@ -142,14 +144,6 @@ impl QuietRound {
     /// True if no neighbour can have made its figure.
     fn is_good(&self) -> bool {
         self.is_several() && self.share >= 0.5
-    }
-}
-
-impl Quantiles {
-    /// With room below for what a neighbour adds.
-    fn lowered(self, prior: &Prior) -> Quantiles {
-        let (slow_down, deviation) = prior.slow_down;
-        Quantiles { low: self.low - slow_down - deviation, ..self }
     }
 }
 

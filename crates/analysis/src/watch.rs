@@ -7,15 +7,17 @@
 //! t, so that the square of what a difference between two of `costs x runs` must exceed holds the alarms over all of them below the
 //! share that comparisons have.
 
-use crate::change::{REACH, deviations};
+use crate::change::{FREEDOM, REACH, deviations};
 use crate::history::scatter;
-use crate::statistics::{Interval, mean, sorted, student_quantile};
+use crate::statistics::{Interval, mean, median, sorted, student_quantile};
 
 /// With fewer runs before the newest one, nothing is reported.
 pub const ENOUGH_RUNS: usize = 4;
 /// What the intervals know of the variance is worth as much as this number of runs (the prior of Smyth, Statistical
 /// Applications in Genetics and Molecular Biology 3:3, 2004).
 const PRIOR: f64 = 10.0;
+/// With this many times the variance that they state, runs show that they scatter more.
+const MORE: f64 = 2.0;
 /// A run this many deviations off, between two runs that agree, was disturbed.
 const FAR: f64 = 3.0;
 
@@ -75,14 +77,17 @@ impl Steps {
     fn of(series: &[Observed], known: Option<&[usize]>, strict: Strictness) -> Steps {
         let mut logs: Vec<f64> = series.iter().map(|run| run.figure.ln()).collect();
         let mut own: Vec<f64> = series.iter().map(|run| (run.reach / REACH).powi(2)).collect();
-        let stated = middle(&own);
+        let stated = median(own.iter().copied()).unwrap_or(0.0);
         let begins = known.unwrap_or_default();
         // By the larger of both deviations: by one that is too small, usual runs would be taken for disturbed ones.
         let deviation = stated.sqrt().max(scatter(&squares_within(&logs, begins)));
         smooth(&mut logs, deviation);
         let squares = squares_within(&logs, begins);
-        let seen = if known.is_some() { mean(&squares) / 2.0 } else { variance_beside_steps(&squares) };
-        let freedom = squares.len() as f64;
+        let (beside_steps, kept) = variance_beside_steps(&squares_within(&logs, &[]));
+        let seen = if known.is_some() { mean(&squares) / 2.0 } else { beside_steps };
+        // Where runs scatter more than their intervals state, what looks like a step may be scatter.
+        let seen = if seen > stated { seen.max(beside_steps) } else { seen };
+        let freedom = if seen > MORE * stated { kept } else { squares.len() } as f64;
         // Successive differences show two thirds as much as deviations from a known level (von Neumann, 1941).
         let freedom = freedom * 2.0 / 3.0;
         let variance = ((PRIOR * stated + freedom * seen) / (PRIOR + freedom)).max(seen);
@@ -95,7 +100,7 @@ impl Steps {
             let [weight, first, second] = sums.last().copied().unwrap_or_default();
             sums.push([weight + 1.0 / own, first + log / own, second + log * log / own]);
         }
-        let freedom = freedom.round() as u32;
+        let freedom = (freedom.round() as u32).min(FREEDOM);
         let limit = deviations(strict.costs.max(1) * series.len(), freedom);
         Steps { sums, penalty: limit * limit, quantile: student_quantile(0.975, freedom) }
     }
@@ -160,7 +165,7 @@ fn squares_within(logs: &[f64], begins: &[usize]) -> Vec<f64> {
 
 /// The variance while the steps are still among the squared differences: the largest of these count as the one below them.
 /// Without one of them only, each of two steps would hide the other in a short series.
-fn variance_beside_steps(squares: &[f64]) -> f64 {
+fn variance_beside_steps(squares: &[f64]) -> (f64, usize) {
     /// So many may be steps, and at most a third.
     const MOST: usize = 4;
     /// What that takes away of normal scatter, by simulation: 1.4 to 1.9 for 5 to 25 runs, less for more.
@@ -169,7 +174,7 @@ fn variance_beside_steps(squares: &[f64]) -> f64 {
     let kept = squares.len() - (squares.len() / 3).clamp(1, MOST);
     let below = squares[kept - 1];
     squares[kept..].fill(below);
-    TAKEN * mean(&squares) / 2.0
+    (TAKEN * mean(&squares) / 2.0, kept)
 }
 
 /// Sets a run that lies far off, between two that agree, to their middle: a disturbed run is no change.
@@ -182,10 +187,6 @@ fn smooth(logs: &mut [f64], deviation: f64) {
             logs[place] = around;
         }
     }
-}
-
-fn middle(values: &[f64]) -> f64 {
-    crate::statistics::median(values.iter().copied()).unwrap_or(0.0)
 }
 
 #[cfg(test)]

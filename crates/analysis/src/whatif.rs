@@ -43,7 +43,8 @@ pub enum Impossible {
 /// If a step makes a cost negative, another run lacks a price, or a cost that is not known is to be changed in proportion.
 pub fn suppose(prediction: &MixPrediction, supposed: &[Supposed]) -> Result<MixPrediction, Impossible> {
     let mut changed = prediction.clone();
-    let mut is_known: Vec<bool> = prediction.rows.iter().map(|row| !is_unknown(row)).collect();
+    let mut is_known: Vec<bool> =
+        prediction.rows.iter().map(|row| row.by.is_some() || row.line.term.times <= 0.0).collect();
     for Supposed { rows, change, .. } in supposed {
         for &place in rows {
             let row = &mut changed.rows[place];
@@ -80,11 +81,6 @@ pub fn suppose(prediction: &MixPrediction, supposed: &[Supposed]) -> Result<MixP
     };
     changed.lacking.retain(|(line, _)| !is_supposed(&line.name()));
     Ok(changed)
-}
-
-/// True if a sum without this line is less than the whole.
-fn is_unknown(row: &PricedLine) -> bool {
-    row.by.is_none() && row.line.term.times > 0.0
 }
 
 /// What the suppositions change; `None` if one of the costs was not known before.

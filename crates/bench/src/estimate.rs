@@ -63,7 +63,6 @@ impl Requester for Plain {
     }
 }
 
-/// Runs it once.
 struct Once {
     ran: bool,
 }

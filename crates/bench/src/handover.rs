@@ -24,7 +24,6 @@ struct Wanted {
     /// What cargo bench passes, and cargo test does not.
     bench: bool,
     help: bool,
-    /// Options for howslow.
     options: Vec<String>,
 }
 

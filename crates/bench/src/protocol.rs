@@ -17,7 +17,6 @@ const SHIFT: &str = "HOWSLOW_BENCH_SHIFT";
 /// The loop around nothing.
 const EMPTY: &str = "-";
 
-/// Both pipes.
 struct Pipes {
     requests: BufReader<File>,
     answers: File,

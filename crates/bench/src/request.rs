@@ -15,7 +15,6 @@ pub(crate) enum Request {
     Drop,
 }
 
-/// What it answers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Answer {
     Ran(Took),
@@ -27,9 +26,7 @@ pub(crate) enum Answer {
 pub(crate) trait Requester {
     /// The set-up is done.
     fn ready(&mut self, counter: Option<Counter>);
-    /// The next request.
     fn next(&mut self) -> Request;
-    /// The answer to it.
     fn answer(&mut self, answer: Answer);
 }
 

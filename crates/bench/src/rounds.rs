@@ -46,7 +46,6 @@ fn reading() -> Took {
     *COST.get_or_init(least)
 }
 
-/// A timed part of a batch that has begun.
 pub(crate) struct TimedPart {
     processor: Option<u64>,
     start: Instant,

@@ -21,6 +21,7 @@ pub struct Call {
 
 /// Every call of this architecture's table, by number, followed by calls that only the running kernel has.
 pub fn every_call() -> Vec<Call> {
+    let timed_by = |name| timing(name).min_by_key(|operation| (operation.refused, operation.system_calls().count()));
     let call = |(number, name)| Call { number, name, operation: timed_by(name), reason: reason(name) };
     known().into_iter().map(call).collect()
 }
@@ -28,8 +29,4 @@ pub fn every_call() -> Vec<Call> {
 /// The operations that time the call with this name, in the order of the registry.
 pub fn timing(name: &str) -> impl Iterator<Item = &'static Operation> {
     all().filter(move |operation| operation.system_calls().any(|call| call == name))
-}
-
-fn timed_by(name: &str) -> Option<&'static Operation> {
-    timing(name).min_by_key(|operation| (operation.refused, operation.system_calls().count()))
 }

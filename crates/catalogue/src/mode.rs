@@ -8,7 +8,7 @@ pub(crate) mod guest;
 mod held;
 mod native;
 
-use operation::{Axis, Operation, TermOf, count, numbers, size, term, word, words};
+use operation::{Axis, Operation, count, numbers, size, term, word, words};
 
 use crate::kit::{BASE, Cycle};
 use guest::Guest;
@@ -23,31 +23,27 @@ const RECORDS: Axis = size(numbers![80, 256, 2048]);
 const ADDRESSES: u64 = 16 << 30;
 
 /// The loop around a program's steps is part of the program and runs in its mode.
-const OWN_LOOP: &[TermOf] = &[];
+const IN_A_MODE: Operation = BASE.memory(ADDRESSES).terms(&[]);
 
 /// Numbers in the tables of keys and of numbers to convert: as many as the guests have space for.
 const TABLE: usize = 4096;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    BASE.named(
+    IN_A_MODE.named(
         "mode.host.call",
         "call an empty procedure: of the program itself, or from a guest a procedure of its host (a system call \
             that an emulator answers itself)",
     )
     .axes(&[MODE])
-    .memory(ADDRESSES)
-    .terms(OWN_LOOP)
     .explained_by(&[term(1.0, "instruction.call")])
     .prepare(|setting| {
         let guest = Guest { name: "call", code: include_bytes!("mode/call.wasm"), memory: vec![], files: vec![] };
         Ok(guest.held(setting, Cycle::new([native::CALLS]))?.unrolled(native::CALLS))
     }),
-    BASE.named("mode.read", "read the next record of a file and add up its words, starting again after the last one")
+    IN_A_MODE.named("mode.read", "read the next record of a file and add up its words, starting again after the last one")
         .per("record")
         .aliases(&["FREAD"])
         .axes(&[MODE, RECORDS])
-        .memory(ADDRESSES)
-        .terms(OWN_LOOP)
         .moves(|point| point.number("size").unwrap_or(0))
         .explained_by(&[term(1.0, "mode.host.call").same(&["mode"]), term(1.0, "syscall.read.null")])
         .prepare(|setting| {
@@ -61,15 +57,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             };
             guest.held(setting, Cycle::new(sums))
         }),
-    BASE.named(
+    IN_A_MODE.named(
         "mode.keyed",
         "find a key in a sorted index file by binary search, read its record from another file and add up its words",
     )
     .per("lookup")
     .aliases(&["KSAM"])
     .axes(&[MODE, count("records", numbers![1000])])
-    .memory(ADDRESSES)
-    .terms(OWN_LOOP)
     .moves(|_| file::KEYED as u64)
     // Ten probes find one of a thousand keys, and one reads its record.
     .explained_by(&[term(11.0, "mode.host.call").same(&["mode"]), term(11.0, "syscall.read.null")])
@@ -92,12 +86,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         };
         guest.held(setting, cycle)
     }),
-    BASE.named("mode.convert", "write one of 4,096 repeated 64-bit integers as text and read it back, digit by digit")
+    IN_A_MODE.named("mode.convert", "write one of 4,096 repeated 64-bit integers as text and read it back, digit by digit")
         .per("number")
         .aliases(&["ASCII"])
         .axes(&[MODE])
-        .memory(ADDRESSES)
-        .terms(OWN_LOOP)
         .prepare(|setting| {
             let mut random = fastrand::Rng::with_seed(setting.seed());
             let numbers: Vec<u64> = (0..TABLE).map(|_| random.u64(..) >> random.u32(0..64)).collect();

@@ -105,7 +105,6 @@ pub fn named(means: &Means, nodes: Nodes<'_>) -> Result<Vec<String>, FleetError>
     }
 }
 
-/// Each name once, in order.
 fn once(names: &[String], notes: &mut Vec<String>) -> Vec<String> {
     let mut nodes: Vec<String> = Vec::new();
     let mut known = std::collections::BTreeSet::new();

@@ -3,19 +3,16 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use object::Endianness;
+use object::elf::{EM_AARCH64, EM_X86_64, FileHeader64, PT_INTERP};
+use object::read::elf::{FileHeader as _, ProgramHeader as _};
 
 use crate::error::FleetError;
 
 /// An architecture that howslow runs on, by the name that `uname -m` gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Architecture {
-    /// x86-64.
-    #[serde(rename = "x86_64")]
     X86,
-    /// 64-bit Arm.
-    #[serde(rename = "aarch64")]
     Arm,
 }
 
@@ -38,15 +35,6 @@ pub struct Program {
     pub is_static: bool,
 }
 
-/// Offsets and values of ELF64, from the System V ABI: `e_machine`, `e_phoff`, `e_phentsize`, `e_phnum`, `PT_INTERP`.
-const MACHINE: usize = 18;
-const HEADERS_AT: usize = 32;
-const HEADER_SIZE: usize = 54;
-const HEADER_COUNT: usize = 56;
-const INTERPRETER: u64 = 3;
-const X86: u64 = 62;
-const ARM: u64 = 183;
-
 impl Program {
     /// Reads what a file is. Fails if it cannot be read, or is no program for Linux on an architecture that howslow knows.
     pub fn read(file: &Path) -> Result<Program, FleetError> {
@@ -62,26 +50,16 @@ impl Program {
     }
 }
 
+/// What the beginning of a file is, if that is ELF of 64 bits, little end first.
 fn parse(head: &[u8]) -> Option<(Architecture, bool)> {
-    let number = |at: usize, bytes: usize| -> Option<u64> {
-        let field = head.get(at..at.checked_add(bytes)?)?;
-        Some(field.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
-    };
-    // ELF, 64 bits, little end first.
-    if !head.starts_with(b"\x7fELF\x02\x01") {
-        return None;
-    }
-    let architecture = match number(MACHINE, 2)? {
-        X86 => Architecture::X86,
-        ARM => Architecture::Arm,
+    let elf = FileHeader64::<Endianness>::parse(head).ok()?;
+    let architecture = match elf.e_machine(Endianness::Little) {
+        EM_X86_64 => Architecture::X86,
+        EM_AARCH64 => Architecture::Arm,
         _ => return None,
     };
-    let (at, size) = (number(HEADERS_AT, 8)? as usize, number(HEADER_SIZE, 2)? as usize);
-    let mut is_static = true;
-    for header in 0..number(HEADER_COUNT, 2)? as usize {
-        is_static &= number(at.checked_add(header * size)?, 4)? != INTERPRETER;
-    }
-    Some((architecture, is_static))
+    let headers = elf.program_headers(Endianness::Little, head).ok().filter(|_| elf.is_little_endian())?;
+    Some((architecture, headers.iter().all(|header| header.p_type(Endianness::Little) != PT_INTERP)))
 }
 
 #[cfg(test)]
@@ -91,12 +69,11 @@ mod tests {
     /// A header of ELF with one program header of this type.
     fn elf(machine: u8, header: u8) -> Vec<u8> {
         let mut bytes = vec![0; 64 + 56];
-        bytes[..6].copy_from_slice(b"\x7fELF\x02\x01");
-        bytes[MACHINE] = machine;
-        bytes[HEADERS_AT] = 64;
-        bytes[HEADER_SIZE] = 56;
-        bytes[HEADER_COUNT] = 1;
-        bytes[64] = header;
+        bytes[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
+        // `e_machine`, `e_phoff`, `e_phentsize`, `e_phnum`, and `p_type`.
+        for (at, value) in [(18, machine), (32, 64), (54, 56), (56, 1), (64, header)] {
+            bytes[at] = value;
+        }
         bytes
     }
 
@@ -112,7 +89,7 @@ mod tests {
     #[test]
     fn what_is_no_program_is_refused() {
         let mut far = elf(62, 1);
-        far[HEADERS_AT..HEADERS_AT + 8].fill(0xff);
+        far[32..40].fill(0xff);
         for bytes in [&b""[..], b"#!/bin/sh\n", &elf(8, 1), &elf(62, 1)[..66], &far] {
             assert_eq!(parse(bytes), None);
         }

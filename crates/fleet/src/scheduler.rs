@@ -28,7 +28,6 @@ pub(crate) enum Sight {
     Ended(End, String),
 }
 
-/// How a job ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// By itself.
@@ -55,7 +54,9 @@ pub(crate) type Submitted<'a> = &'a mut dyn FnMut(&Task, Result<Option<String>, 
 /// A way to reach nodes.
 pub(crate) trait Scheduler {
     /// The nodes that take no job now, with the reason. Fails if the scheduler does not answer.
-    fn refusing(&self) -> Result<BTreeMap<String, String>, FleetError>;
+    fn refusing(&self) -> Result<BTreeMap<String, String>, FleetError> {
+        Ok(BTreeMap::new())
+    }
 
     /// Submits the tasks. Fails if there is no scheduler at all.
     fn submit(&self, fleet: &Fleet, tasks: &[Task], reported: Submitted<'_>) -> Result<(), FleetError>;
@@ -68,5 +69,5 @@ pub(crate) trait Scheduler {
     fn cancel(&self, fleet: &Fleet, tasks: &[Task]) -> Vec<Result<(), String>>;
 
     /// Removes what the fleet has left on its nodes, once all is gathered.
-    fn clean(&self, fleet: &Fleet);
+    fn clean(&self, _: &Fleet) {}
 }

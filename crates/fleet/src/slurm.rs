@@ -129,25 +129,17 @@ impl Scheduler for Slurm {
         let format = "--format=%i|%T|%M|%j|%r";
         let text = succeed("squeue", &["--noheader", "--all", "--states=all", &user, format])?.text();
         let own = format!("howslow.{}.", fleet.id);
-        let lines = answers::queue(&text, &own).map_err(|line| malformed("squeue", "a list of jobs", &line))?;
-        let by_name: BTreeMap<&str, &answers::JobLine> = lines.iter().map(|line| (line.name.as_str(), line)).collect();
-        let mut seen = BTreeMap::new();
-        for task in tasks {
-            if let Some(line) = by_name.get(job_name(fleet, task).as_str()) {
-                seen.insert(task.place, Seen { job: line.job.clone(), sight: line.sight.clone() });
-            }
-        }
-        let unclear = |task: &&Task| match seen.get(&task.place) {
-            None => task.job.is_some(),
-            Some(seen) => matches!(&seen.sight, Sight::Ended(end, _) if *end != End::Finished),
+        let jobs = answers::queue(&text, &own).map_err(|line| malformed("squeue", "a list of jobs", &line))?;
+        let by_name: BTreeMap<String, Seen> = jobs.into_iter().collect();
+        let named = |task: &Task| Some((task.place, by_name.get(&job_name(fleet, task))?.clone()));
+        let mut seen: BTreeMap<usize, Seen> = tasks.iter().filter_map(named).collect();
+        let unclear = |task: &Task| {
+            let seen = seen.get(&task.place);
+            let is_clear = |seen: &Seen| !matches!(&seen.sight, Sight::Ended(end, _) if *end != End::Finished);
+            let job = task.job.as_ref().or(seen.map(|seen| &seen.job)).filter(|_| !seen.is_some_and(is_clear))?;
+            Some((task.place, job.clone()))
         };
-        let unclear: Vec<(usize, String)> = tasks
-            .iter()
-            .filter(unclear)
-            .filter_map(|task| {
-                Some((task.place, task.job.clone().or_else(|| Some(seen.get(&task.place)?.job.clone()))?))
-            })
-            .collect();
+        let unclear: Vec<(usize, String)> = tasks.iter().filter_map(unclear).collect();
         if !unclear.is_empty() {
             let jobs: Vec<&str> = unclear.iter().map(|(_, job)| job.as_str()).collect();
             let mut known = self.record_of(&jobs);
@@ -176,8 +168,6 @@ impl Scheduler for Slurm {
         };
         tasks.iter().map(one).collect()
     }
-
-    fn clean(&self, _: &Fleet) {}
 }
 
 /// Checks further options of sbatch. Fails if one is no option, or one that the fleet sets itself.

@@ -1,7 +1,7 @@
 //! A few hosts through the OpenSSH client: no daemon, no password, connections of its own. What runs on a host goes on
 //! when the connection ends.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{DirEntry, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -65,7 +65,7 @@ pub(crate) struct Ssh {
     /// The same folder, locked while it is used.
     _lock: File,
     /// Hosts that were connected to.
-    connected: Mutex<Vec<String>>,
+    connected: Mutex<BTreeSet<String>>,
 }
 
 impl Ssh {
@@ -78,11 +78,11 @@ impl Ssh {
         let lock = File::open(sockets.path()).map_err(io)?;
         // Some file systems have no locks.
         let _ = lock.try_lock();
-        Ok(Ssh { sockets, _lock: lock, connected: Mutex::new(Vec::new()) })
+        Ok(Ssh { sockets, _lock: lock, connected: Mutex::default() })
     }
 
-    /// The client with its options, up to the host.
-    fn client(&self, host: &str) -> Command {
+    /// The client with its options and these further ones, up to the host.
+    fn client(&self, host: &str, further: &[&str]) -> Command {
         let mut command = Command::new("ssh");
         let control = format!("ControlPath={}/%C", self.sockets.path().display());
         let persist = format!("ControlPersist={}", PERSIST.as_secs());
@@ -90,16 +90,15 @@ impl Ssh {
         let alive = ["ServerAliveInterval=10", "ServerAliveCountMax=3", "ForwardAgent=no", "ForwardX11=no"];
         command.args(options.iter().chain(&alive).flat_map(|option| ["-o", option]));
         let (name, port) = split(host);
-        command.args(port.into_iter().flat_map(|port| ["-p", port])).args(["-T", "--", name]);
+        command.args(port.into_iter().flat_map(|port| ["-p", port])).args(further).args(["--", name]);
         command
     }
 
-    /// Runs a script on a host with these arguments.
     fn on(&self, host: &str, script: &str, arguments: &[&str], input: &[u8]) -> Result<Answer, String> {
         if let Ok(mut connected) = self.connected.lock() {
-            connected.push(host.into());
+            connected.insert(host.into());
         }
-        let mut command = self.client(host);
+        let mut command = self.client(host, &["-T"]);
         command.arg(line_of(script, arguments));
         let answer = run_command(&mut command, input, if input.is_empty() { PATIENCE } else { CARRY })?;
         match answer.ok {
@@ -181,10 +180,6 @@ impl Ssh {
 }
 
 impl Scheduler for Ssh {
-    fn refusing(&self) -> Result<BTreeMap<String, String>, FleetError> {
-        Ok(BTreeMap::new())
-    }
-
     fn submit(&self, fleet: &Fleet, tasks: &[Task], reported: Submitted<'_>) -> Result<(), FleetError> {
         for some in tasks.chunks(AT_ONCE) {
             for (task, result) in some.iter().zip(self.all(some, |task| self.start(fleet, task))) {
@@ -230,17 +225,9 @@ impl Scheduler for Ssh {
 
 impl Drop for Ssh {
     fn drop(&mut self) {
-        let Ok(mut connected) = self.connected.lock().map(|mut hosts| std::mem::take(&mut *hosts)) else { return };
-        connected.sort();
-        connected.dedup();
+        let Ok(connected) = self.connected.lock().map(|mut hosts| std::mem::take(&mut *hosts)) else { return };
         for host in connected {
-            let mut command = self.client(&host);
-            let mut words: Vec<_> = command.get_args().map(|word| word.to_os_string()).collect();
-            let host = words.pop().unwrap_or_default();
-            words.truncate(words.len().saturating_sub(2));
-            command = Command::new("ssh");
-            command.args(words).args(["-O", "exit", "--"]).arg(host);
-            let _ = run_command(&mut command, b"", Duration::from_secs(5));
+            let _ = run_command(&mut self.client(&host, &["-O", "exit"]), b"", Duration::from_secs(5));
         }
     }
 }

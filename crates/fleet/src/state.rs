@@ -143,7 +143,6 @@ impl Stage {
         matches!(self, Stage::Submitting | Stage::Waiting | Stage::Running)
     }
 
-    /// One word for a table.
     pub fn word(self) -> &'static str {
         match self {
             Stage::Submitting => "submitting",

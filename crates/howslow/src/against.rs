@@ -13,14 +13,9 @@ pub(crate) fn named(name: Option<&str>) -> anyhow::Result<Option<Run>> {
     let Some(name) = name else { return Ok(None) };
     let reference = resolve::run(name)?;
     if reference.is_published() {
-        let known: Vec<&str> = store::reference_names().collect();
-        let name = record::printable(name);
-        return Err(Misuse(format!(
-            "--against {name}: a book of published costs is no reference machine; `howslow compare` compares with it, \
-             the references are {}",
-            known.join(", ")
-        ))
-        .into());
+        let known = store::reference_names().collect::<Vec<_>>().join(", ");
+        let why = format!("--against {}: a book of published costs is no reference machine", record::printable(name));
+        return Err(Misuse(format!("{why}; `howslow compare` compares with it, the references are {known}")).into());
     }
     Ok(Some(reference))
 }
@@ -64,11 +59,8 @@ fn same_architecture(reference: &Run, architecture: &str) -> anyhow::Result<()> 
     if other.is_empty() || architecture.is_empty() || other == architecture {
         return Ok(());
     }
-    Err(Misuse(format!(
-        "--against {}: it is a machine of another architecture ({other}, not {architecture}); `howslow compare` compares them",
-        reference.id
-    ))
-    .into())
+    let why = format!("it is a machine of another architecture ({other}, not {architecture})");
+    Err(Misuse(format!("--against {}: {why}; `howslow compare` compares them", reference.id)).into())
 }
 
 /// A column without a figure would show nothing, so the reason is printed instead.
@@ -84,9 +76,6 @@ fn has_common(run: &Run, reference: &Run) -> anyhow::Result<()> {
         return Ok(());
     }
     let why = if any(Some(NotHeld::OtherVersion)) { "only costs of other versions" } else { "no cost" };
-    Err(Misuse(format!(
-        "--against {0}: {why} in common with this run; `howslow show {0}` lists what it has",
-        reference.id
-    ))
-    .into())
+    let id = &reference.id;
+    Err(Misuse(format!("--against {id}: {why} in common with this run; `howslow show {id}` lists what it has")).into())
 }

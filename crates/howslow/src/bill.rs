@@ -50,10 +50,8 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
     let mut options = Options { source: args.source, calibrate: Calibrate::Before, detail, stacks: args.stacks };
     let against = repeat::against(args)?;
     let signals = Signals::watch();
-    let alternated = match args.alternate {
-        Some(times) => alternate::alternate(&target, &options, times, &signals).map_err(misuse)?,
-        None => None,
-    };
+    let alternated = args.alternate.map(|times| alternate::alternate(&target, &options, times, &signals));
+    let alternated = alternated.transpose().map_err(misuse)?.flatten();
     if let Some(come) = signals.come() {
         return Ok(Outcome::Interrupted(come));
     }
@@ -100,10 +98,8 @@ pub(crate) fn bill(args: &BillArgs) -> anyhow::Result<Outcome> {
 fn is_to_measure(args: &BillArgs) -> Result<bool, Misuse> {
     let wanted = std::env::var_os("HOWSLOW_PRICES").filter(|value| !value.is_empty());
     if let Some(other) = wanted.as_ref().filter(|value| *value != "kept") {
-        let other = printable(&other.to_string_lossy());
-        return Err(Misuse(format!(
-            "HOWSLOW_PRICES={other}: set it to kept, so that bills measure no prices, or unset it"
-        )));
+        let remedy = "set it to kept, so that bills measure no prices, or unset it";
+        return Err(Misuse(format!("HOWSLOW_PRICES={}: {remedy}", printable(&other.to_string_lossy()))));
     }
     let is_refused = args.no_measure || wanted.is_some();
     Ok(args.measure || !is_refused && args.on.is_none() && args.every.is_none())
@@ -165,10 +161,7 @@ fn watch(
             status = with;
             break;
         }
-        if passed_on.is_over(&observer, patience) {
-            break;
-        }
-        if limit.is_some_and(|limit| observer.elapsed() >= limit) {
+        if passed_on.is_over(&observer, patience) || limit.is_some_and(|limit| observer.elapsed() >= limit) {
             break;
         }
         if let Some(every) = every.filter(|every| observer.elapsed() >= printed + *every) {
@@ -200,9 +193,8 @@ fn write_bill(stretch: &Observation, whole: &Observation, args: &BillArgs, price
     let bill = outputs::PricedBill { view: &priced.view(stretch, prices), lines: &priced.lines, metrics: &metrics };
     let text = outputs::write_files(&bill, args)?;
     if args.stacks && stretch.stacks.is_empty() {
-        print_note(
-            "--stacks: no stack was found; that takes eBPF (as root), and a program that runs for more than a moment",
-        );
+        let needed = "that takes eBPF (as root), and a program that runs for more than a moment";
+        print_note(&format!("--stacks: no stack was found; {needed}"));
     }
     if outputs::is_page(args) && stretch.source == Source::Accounts.word() {
         print_note(&match args.source {
@@ -220,9 +212,7 @@ mod tests {
     #[test]
     fn a_bill_is_due_at_multiples_of_the_time_however_short_it_is() {
         let last = |every| last_due(Duration::from_nanos(3_600_000_000_123), Duration::from_nanos(every)).as_nanos();
-        assert_eq!(
-            [1_000_000_000, 100, 1, 0].map(last),
-            [3_600_000_000_000, 3_600_000_000_100, 3_600_000_000_123, 3_600_000_000_123]
-        );
+        let ends = [3_600_000_000_000, 3_600_000_000_100, 3_600_000_000_123, 3_600_000_000_123];
+        assert_eq!([1_000_000_000, 100, 1, 0].map(last), ends);
     }
 }

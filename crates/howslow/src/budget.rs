@@ -71,10 +71,8 @@ mod tests {
     #[test]
     fn the_help_and_the_readme_name_the_defaults() {
         let command = Command::command();
-        let budget = command
-            .get_arguments()
-            .find(|argument| argument.get_id() == "budget")
-            .and_then(|argument| argument.get_help());
+        let budget = command.get_arguments().find(|argument| argument.get_id() == "budget");
+        let budget = budget.and_then(|argument| argument.get_help());
         let help = budget.expect("--budget has a help").to_string();
         let defaults =
             format!("[default: {HEADLINE}s; {PATTERNS}s with patterns; {FULL}s with --full; {TIME}s for `time`,");

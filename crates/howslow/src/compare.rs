@@ -24,7 +24,9 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Outcome> {
     for pattern in patterns.iter().filter(|pattern| !skipped.iter().any(|one| one.name == pattern.text())) {
         means_something(pattern, &runs)?;
     }
-    let mut comparison = analysis::compare::compare(&runs, &how(args));
+    let versions = if args.ignore_versions { Versions::Ignored } else { Versions::Kept };
+    let how = CompareOptions { unit: args.unit, threshold: args.threshold, margin: args.margin, versions };
+    let mut comparison = analysis::compare::compare(&runs, &how);
     if comparison.is_empty() {
         return Err(nothing_in_common(&names).into());
     }
@@ -90,13 +92,12 @@ fn print(
     args: &CompareArgs,
     names: &[String],
 ) -> anyhow::Result<()> {
+    let shown = if args.changed { Shown::Changed } else { Shown::All };
     if args.csv {
-        let shown = if args.changed { Shown::Changed } else { Shown::All };
         return crate::export::print_table(&crate::tables::comparison(comparison, names, shown));
     }
     if args.json {
         let splits = splits.map(|splits| splits.into_iter().map(|split| split.document).collect());
-        let shown = if args.changed { Shown::Changed } else { Shown::All };
         let document = CompareDocument::of(comparison, names, shown, splits);
         return output::print_document(&CompareDocument { gate: gated.map(ComparedGate::of), ..document });
     }
@@ -104,29 +105,17 @@ fn print(
         let differing = differences(comparison.runs);
         return output::print(&report::comparison_markdown(comparison, &differing, &view(args, names), gated));
     }
-    output::print_page(&sections(comparison, splits.as_deref().unwrap_or_default(), &view(args, names)).join("\n"))
-}
-
-/// The parts of the page in order. Each ends its last line.
-fn sections(comparison: &Comparison<'_>, splits: &[FactorSplit], view: &ComparisonView<'_>) -> Vec<String> {
-    let mut sections = report::comparison(comparison, &differences(comparison.runs), view, output::style());
-    sections.extend(splits.iter().map(|split| split.page.clone()));
-    sections
+    // Each part ends its last line.
+    let view = view(args, names);
+    let mut parts = report::comparison(comparison, &differences(comparison.runs), &view, output::style());
+    parts.extend(splits.into_iter().flatten().map(|split| split.page));
+    output::print_page(&parts.join("\n"))
 }
 
 fn view<'n>(args: &CompareArgs, names: &'n [String]) -> ComparisonView<'n> {
     // Costs that were requested by name are shown whatever their verdict.
     let all = args.all || (!args.only.is_empty() && !args.changed);
     ComparisonView { names, sort: args.sort, shown: if all { Shown::All } else { Shown::Changed } }
-}
-
-fn how(args: &CompareArgs) -> CompareOptions {
-    CompareOptions {
-        unit: args.unit,
-        threshold: args.threshold,
-        margin: args.margin,
-        versions: if args.ignore_versions { Versions::Ignored } else { Versions::Kept },
-    }
 }
 
 /// A pattern selects among the costs of these runs, including operations that this version of howslow does not have.
@@ -144,8 +133,8 @@ fn means_something(pattern: &Pattern, runs: &[Run]) -> Result<(), Misuse> {
 fn nothing_in_common(names: &[String]) -> Misuse {
     let (base, others) = names.split_first().map_or(("", &[][..]), |(base, others)| (base.as_str(), others));
     let others = others.iter().map(|name| record::printable(name)).collect::<Vec<_>>().join(", ");
+    let base = record::printable(base);
     Misuse(format!(
-        "{} has no cost in common with {others}, so there is nothing to compare; `howslow show` lists what a run has",
-        record::printable(base)
+        "{base} has no cost in common with {others}, so there is nothing to compare; `howslow show` lists what a run has"
     ))
 }

@@ -21,19 +21,16 @@ pub(crate) const SHELLS: Shells<'static> = {
 
 /// Operations, the first words of their ids, and headings with dashes; behind an `@` the axes and their values.
 pub(crate) fn operations(typed: &OsStr) -> Vec<CompletionCandidate> {
-    let typed = typed.to_string_lossy();
-    if let Some((id, point)) = typed.split_once('@') {
+    if let Some((id, point)) = typed.to_string_lossy().split_once('@') {
         return points(id, point);
     }
     let ids = catalogue::all().map(|operation| (operation.id.to_string(), operation.summary.to_string()));
     let families: BTreeSet<String> = catalogue::all().map(|operation| operation.family().to_string()).collect();
     let families = families.into_iter().map(|family| (family, "a family".to_string()));
-    let headings = catalogue::FAMILIES
-        .iter()
-        .map(|family| (family.title.replace(", ", "-").replace(' ', "-"), format!("all {}", family.title)));
-    let mut known = BTreeSet::new();
-    let all = ids.chain(families).chain(headings);
-    all.filter(|(name, _)| name.starts_with(&*typed) && known.insert(name.clone())).map(candidate).collect()
+    let dashed = |title: &str| title.replace(", ", "-").replace(' ', "-");
+    let titles = catalogue::FAMILIES.iter().map(|family| family.title);
+    let headings = titles.map(|title| (dashed(title), format!("all {title}")));
+    beginning(typed, ids.chain(families).chain(headings))
 }
 
 /// The axes of the operations that `id` names, each with `=`, and the values of one whose name is complete.

@@ -93,11 +93,8 @@ fn one(text: &str, axis: &str) -> Result<Item, Misuse> {
     }
     let first = items.first().cloned().ok_or_else(|| Misuse(format!("'{}' means nothing", record::printable(text))))?;
     if let Some(other) = items.iter().find(|item| item.operation.id != first.operation.id) {
-        let text = record::printable(text);
-        return Err(Misuse(format!(
-            "'{text}' means {}, {} and perhaps more; name one",
-            first.operation.id, other.operation.id
-        )));
+        let (text, one, other) = (record::printable(text), first.operation.id, other.operation.id);
+        return Err(Misuse(format!("'{text}' means {one}, {other} and perhaps more; name one")));
     }
     if first.operation.axis(axis).is_none() {
         let axes: Vec<&str> = first.operation.axes.iter().map(|axis| axis.name).collect();
@@ -187,8 +184,8 @@ fn notes(request: &CrossoverRequest, run: &Run) -> Vec<String> {
 fn payloads(items: &[Item; 2]) -> Option<String> {
     let [one, other] = items.each_ref().map(|item| item.operation.payload(&item.point).0);
     let [first, second] = items.each_ref().map(|item| item.operation.id);
-    (one != other)
-        .then(|| format!("{first} moves {one} bytes where {second} moves {other}: costs are of one iteration of each"))
+    let why = format!("{first} moves {one} bytes where {second} moves {other}: costs are of one iteration of each");
+    (one != other).then_some(why)
 }
 
 #[cfg(test)]

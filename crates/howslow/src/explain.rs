@@ -2,7 +2,7 @@
 
 use analysis::derived::{derive, entry_shares};
 use analysis::explain::{Explanation, explain_all};
-use analysis::levels::{CostLevels, LevelCause};
+use analysis::levels::CostLevels;
 use analysis::memory::memory;
 use analysis::reference::{Facts, Oddity, Place, hold, judge, sentences};
 use record::Run;
@@ -25,22 +25,16 @@ fn all(run: &Run, json: bool) -> anyhow::Result<Outcome> {
     let (derived, shares, explanations) = (derive(run), entry_shares(run), explain_all(run));
     let references = references(run);
     let verdict = judge(run, &references, &facts(run));
-    let (place, cause) = (Place::of(&run.machine), LevelCause::of(&run.machine));
+    let place = Place::of(&run.machine);
+    let levels = CostLevels::all(run.costs.iter(), &run.machine);
     if json {
         let memory = memory(run);
         let odd = verdict.odd.iter().map(|oddity| OddCosts::of(oddity, place)).collect();
-        output::print_document(&ExplainDocument {
-            derived: &derived,
-            entry_shares: &shares,
-            explained: &explanations,
-            memory: memory.as_ref(),
-            odd,
-            levels: CostLevels::all(run.costs.iter(), cause),
-        })?;
+        let (derived, entry_shares, explained, memory) = (&derived, &shares, &explanations, memory.as_ref());
+        output::print_document(&ExplainDocument { derived, entry_shares, explained, memory, odd, levels })?;
     } else {
         let style = output::style();
-        let page = report::explained(run, &derived, &shares, &explanations, style);
-        let page = page + &report::levels(&CostLevels::all(run.costs.iter(), cause), style);
+        let page = report::explained(run, &derived, &shares, &explanations, style) + &report::levels(&levels, style);
         output::print_page(&(page + &report::compared_with_references(&sentences(&verdict, place), style)))?;
     }
     Ok(Outcome::Done)
@@ -68,19 +62,16 @@ fn one(run: &Run, operation: &str, json: bool) -> anyhow::Result<Outcome> {
     let references = references(run);
     let pairs = meant.iter().flat_map(|cost| references.iter().map(move |reference| (*cost, reference)));
     let held: Vec<_> = pairs.filter_map(|(cost, reference)| Some((cost, hold(cost, reference).ok()?))).collect();
-    let levels = CostLevels::all(meant.iter().copied(), LevelCause::of(&run.machine));
+    let levels = CostLevels::all(meant.iter().copied(), &run.machine);
     if json {
         let references = held.iter().map(|(cost, held)| CostHeld::of(cost, held)).collect();
         output::print_document(&CostsExplained { explained: &explanations, references, levels })?;
         return Ok(Outcome::Done);
     }
     let style = output::style();
-    let page = if explanations.is_empty() {
-        let names: Vec<String> = meant.iter().map(|cost| cost.typed()).collect();
-        format!("no parts are known of {}\n", names.join(", "))
-    } else {
-        report::explanations(run, &explanations, style)
-    };
+    let names: Vec<String> = meant.iter().map(|cost| cost.typed()).collect();
+    let none = format!("no parts are known of {}\n", names.join(", "));
+    let page = if explanations.is_empty() { none } else { report::explanations(run, &explanations, style) };
     let page = page + &report::levels(&levels, style);
     let verdict = judge(run, &references, &facts(run));
     let is_meant =

@@ -65,9 +65,8 @@ fn refused(why: NoFactors, sides: [Named; 2]) -> Misuse {
         }
         NoFactors::NoPrice(line) => {
             let remedy = format!("measure it more precisely (howslow run {line} --precision 0.5%) or remove it");
-            format!(
-                "the mixes do {line} a different number of times, but its cost cannot be distinguished from zero: {remedy}"
-            )
+            let why = "but its cost cannot be distinguished from zero";
+            format!("the mixes do {line} a different number of times, {why}: {remedy}")
         }
     })
 }

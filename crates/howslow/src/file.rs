@@ -11,7 +11,7 @@ use rustix::param::page_size;
 
 use crate::advise;
 use crate::cli::{FileArgs, FileVerb, PathsArgs};
-use crate::output::{self, Misuse, Outcome};
+use crate::output::{self, Outcome};
 
 pub(crate) fn file(args: &FileArgs) -> anyhow::Result<Outcome> {
     match &args.verb {
@@ -95,13 +95,8 @@ fn sync(files: &PathsArgs) -> anyhow::Result<Outcome> {
 
 /// Opens all files before anything is done to one of them.
 fn opened<'a>(files: &'a PathsArgs) -> anyhow::Result<Vec<(&'a PathBuf, OwnedFd)>> {
-    let open = |path: &'a PathBuf| match residence::open(path) {
-        Ok(file) => Ok((path, file)),
-        Err(error @ (FileError::Open { .. } | FileError::Kind { .. })) => {
-            Err(Misuse(record::printable(&error.to_string())).into())
-        }
-        Err(error) => Err(error.into()),
-    };
+    let refused = |error| output::refused(matches!(error, FileError::Open { .. } | FileError::Kind { .. }), error);
+    let open = |path: &'a PathBuf| residence::open(path).map(|file| (path, file)).map_err(refused);
     files.paths.iter().map(open).collect()
 }
 

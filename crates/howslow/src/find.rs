@@ -39,10 +39,7 @@ fn found(text: &str) -> (bool, Vec<&'static Operation>) {
 pub(crate) fn hint(text: &str) -> String {
     let (true, found) = found(text) else { return String::new() };
     let Some(first) = found.first() else { return String::new() };
-    let more = match found.len() - 1 {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
+    let more = if found.len() > 1 { format!(" and {} more", found.len() - 1) } else { String::new() };
     format!("`howslow list {}` finds {}{more}; ", record::printable(text), first.id)
 }
 

@@ -20,23 +20,14 @@ pub(crate) fn history(args: &HistoryArgs) -> anyhow::Result<Outcome> {
         return remove(&store, runs);
     }
     let taken = if args.take_in.is_empty() { Outcome::Done } else { take_in(&store, args)? };
-    let filter = Filter {
-        machine: args.machine.clone(),
-        since: args.since.as_deref().map(resolve::since).transpose()?,
-        label: args.label.clone(),
-        ..Filter::default()
-    };
+    let since = args.since.as_deref().map(resolve::since).transpose()?;
+    let filter = Filter { machine: args.machine.clone(), since, label: args.label.clone(), ..Filter::default() };
+    let is_filtered = filter != Filter::default() || !args.operation.is_empty();
     // The place is that among all runs, so that @3 means the same run with every filter.
-    let all = store.runs(&Filter {
-        newest: args.newest.filter(|_| filter == Filter::default() && args.operation.is_empty()),
-        ..Filter::default()
-    })?;
+    let all = store.runs(&Filter { newest: args.newest.filter(|_| !is_filtered), ..Filter::default() })?;
     let means = with_operation(&store, &filter, &args.operation)?;
-    let chosen = all
-        .into_iter()
-        .zip(1..)
-        .filter(|(head, _)| means.as_ref().is_none_or(|means| means.contains(&head.name().map(String::from))));
-    let chosen: Vec<(Head, usize)> = chosen.collect();
+    let is_meant = |head: &Head| means.as_ref().is_none_or(|means| means.contains(&head.name().map(String::from)));
+    let chosen: Vec<(Head, usize)> = all.into_iter().zip(1..).filter(|(head, _)| is_meant(head)).collect();
     // Runs that are not listed belong to the same build all the same.
     let heads: Vec<Head> = chosen.iter().take(kin::MOST).map(|(head, _)| head.clone()).collect();
     let listed = chosen.into_iter().take(args.newest.unwrap_or(usize::MAX));
@@ -48,7 +39,6 @@ pub(crate) fn history(args: &HistoryArgs) -> anyhow::Result<Outcome> {
             (run.figure, run.together) = (Some(own), Some(together));
         }
     }
-    let is_filtered = args.since.is_some() || filter != Filter::default() || !args.operation.is_empty();
     if kept.is_empty() && is_filtered {
         print_note(&format!("no run in {} is meant by this; omit an option", store.place()));
     }
@@ -111,10 +101,8 @@ fn with_operation(
 fn take_in(store: &Store, args: &HistoryArgs) -> anyhow::Result<Outcome> {
     for path in &args.take_in {
         path.metadata().map_err(|error| {
-            let why = match error.kind() {
-                std::io::ErrorKind::NotFound => "there is no such file or folder".into(),
-                _ => error.to_string(),
-            };
+            let is_missing = error.kind() == std::io::ErrorKind::NotFound;
+            let why = if is_missing { "there is no such file or folder".into() } else { error.to_string() };
             Misuse(format!("--take-in {}: {why}", printable(&path.display().to_string())))
         })?;
     }
@@ -122,10 +110,8 @@ fn take_in(store: &Store, args: &HistoryArgs) -> anyhow::Result<Outcome> {
     for (path, why) in taken.refused.iter().take(5) {
         print_note(&format!("{} is not taken in: {why}", path.display()));
     }
-    let refused = match taken.refused.len() {
-        0 => String::new(),
-        refused => format!(", {refused} refused"),
-    };
+    let count = taken.refused.len();
+    let refused = if count > 0 { format!(", {count} refused") } else { String::new() };
     let (new, place, known) = (counted(taken.new as u64, "run"), store.place(), taken.known);
     print_note(&format!("{new} taken into {place}, {known} already there{refused}"));
     let is_missing = taken.refused.iter().any(|(path, _)| args.take_in.contains(path));

@@ -27,17 +27,20 @@ pub(crate) fn interference(args: &InterferenceArgs) -> anyhow::Result<Outcome> {
     output::answer(args.json, &document, |style| report::interference(&found, &machine, style, style.width()))?;
     pictures::write(args.svg.as_deref(), report::interference_pictures(&found))?;
     match output::until(found.interrupted) {
-        Outcome::Done if found.skipped.iter().any(|(what, _)| is_named(args, what)) => Ok(Outcome::Skipped),
+        Outcome::Done if found.skipped.iter().any(|skip| is_named(args, &skip.what)) => Ok(Outcome::Skipped),
         outcome => Ok(outcome),
     }
 }
 
-/// True if this place or kind was requested by name.
+/// True if this place, kind or three kinds together were requested by name.
 fn is_named(args: &InterferenceArgs, what: &str) -> bool {
     let pairs = args.doses.iter().flat_map(|(victim, aggressor)| [victim, aggressor]);
     let kinds = [&args.kinds, &args.victims, &args.aggressors].into_iter().flatten();
     let mut kinds = kinds.chain(pairs).chain(args.together.iter().flatten());
-    args.on.iter().any(|place| place.described() == what) || kinds.any(|kind| kind.name == what)
+    let mut together = args.together.iter().map(|kinds| kinds.map(|kind| kind.name).join("+"));
+    args.on.iter().any(|place| place.described() == what)
+        || kinds.any(|kind| kind.name == what)
+        || together.any(|kinds| kinds == what)
 }
 
 /// A load that cannot be meant is a misuse.

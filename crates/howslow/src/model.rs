@@ -110,11 +110,11 @@ fn given(file: &ModelFile, args: &ModelArgs) -> Result<System, Misuse> {
     let system = file.system_with(args.device.as_deref());
     match (system, &args.device) {
         (Some(system), _) => Ok(system.clone()),
-        (None, Some(device)) => Err(Misuse(format!(
-            "--device {}: the file has {}",
-            printable(device),
-            if file.devices().is_empty() { "no page device".into() } else { printable(&file.devices().join(", ")) }
-        ))),
+        (None, Some(device)) => {
+            let devices = file.devices();
+            let has = if devices.is_empty() { "no page device".into() } else { printable(&devices.join(", ")) };
+            Err(Misuse(format!("--device {}: the file has {has}", printable(device))))
+        }
         (None, None) => Ok(System::default()),
     }
 }
@@ -142,11 +142,8 @@ fn with_demands(mut system: System, args: &DemandArgs) -> Result<System, Misuse>
     match args.between_faults.as_slice() {
         [] => {}
         times if times.iter().any(|&time| time <= handling) => {
-            return Err(Misuse(
-                "--between-faults: the CPU time between faults contains their handling, so it is longer than --handling and \
-                 --page-cpu together"
-                    .into(),
-            ));
+            let why = "--between-faults: the CPU time between faults contains their handling";
+            return Err(Misuse(format!("{why}, so it is longer than --handling and --page-cpu together")));
         }
         [time] => system.faults = FaultCurve::Every((time - handling).into()),
         times => system.faults = FaultCurve::ByDepth(times.iter().map(|&time| time.into()).collect()),

@@ -68,10 +68,8 @@ pub(crate) fn until(signal: Option<i32>) -> Outcome {
 
 /// Checks before anything is measured that these files can be written.
 pub(crate) fn check_writable<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -> Result<(), Misuse> {
-    let mut files = files.into_iter();
-    files
-        .try_for_each(|path| store::check_writable(path))
-        .map_err(|error| Misuse(format!("{error}; choose another place")))
+    let checked = files.into_iter().try_for_each(|path| store::check_writable(path));
+    checked.map_err(|error| Misuse(format!("{error}; choose another place")))
 }
 
 /// Prints the failure, if any. Returns the exit status.
@@ -105,15 +103,11 @@ pub(crate) fn finish_usage(error: &clap::Error) -> i32 {
         let stderr = std::io::stderr();
         let colours = colours(&stderr);
         let _ = (&stderr).write_all(report::shown(&text(colours), colours).as_bytes());
-        return error.exit_code();
+    } else if let Err(error) = print(&text(colours(&std::io::stdout()))) {
+        print_note(&error.to_string());
+        return 1;
     }
-    match print(&text(colours(&std::io::stdout()))) {
-        Ok(()) => error.exit_code(),
-        Err(error) => {
-            print_note(&error.to_string());
-            1
-        }
-    }
+    error.exit_code()
 }
 
 /// An error with its causes, each printed once: a text that contains its cause is not followed by it.
@@ -275,20 +269,14 @@ fn style_for(stream: &(impl RawStream + AsFd)) -> Style {
 }
 
 fn colours(stream: &impl RawStream) -> Colours {
-    match AutoStream::choice(stream) {
-        ColorChoice::Never => Colours::Off,
-        _ => Colours::On,
-    }
+    if AutoStream::choice(stream) == ColorChoice::Never { Colours::Off } else { Colours::On }
 }
 
 /// What COLUMNS says, else the width of the terminal, else 100.
 fn columns(stream: impl AsFd) -> usize {
     let variable = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse::<u16>().ok());
-    let terminal = || rustix::termios::tcgetwinsize(stream).ok().map(|size| size.ws_col);
-    variable
-        .filter(|&columns| columns > 0)
-        .or_else(|| terminal().filter(|&columns| columns > 0))
-        .map_or(100, usize::from)
+    let terminal = || rustix::termios::tcgetwinsize(stream).ok().map(|size| size.ws_col).filter(|&columns| columns > 0);
+    variable.filter(|&columns| columns > 0).or_else(terminal).map_or(100, usize::from)
 }
 
 /// Whether the terminal says that it only prints: it has no colours, and its cursor cannot be moved.

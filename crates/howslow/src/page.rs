@@ -7,8 +7,7 @@ mod whole;
 
 use analysis::study::STUDIES;
 use record::Run;
-use report::document::FactorsDocument;
-use report::{CostHistories, HtmlPage, PageDetail, PageRun, Section};
+use report::{HtmlPage, PageDetail, PageRun, Section};
 
 use crate::against;
 use crate::cli::ReportArgs;
@@ -35,33 +34,28 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Outcome> {
     let page = page(args, &sources, privacy)?;
     store::write_whole(path, page.as_bytes())?;
     let names = if privacy == Privacy::Anonymous { "; names were left out (--with-host keeps them)" } else { "" };
-    print_note(&format!(
-        "wrote {}, {:.0} KiB{names}",
-        record::printable(&path.display().to_string()),
-        page.len() as f64 / 1024.0
-    ));
+    let (path, kib) = (record::printable(&path.display().to_string()), page.len() as f64 / 1024.0);
+    print_note(&format!("wrote {path}, {kib:.0} KiB{names}"));
     Ok(Outcome::Done)
 }
 
 /// The page, as full as its size allows.
 fn page(args: &ReportArgs, sources: &PageSources, privacy: Privacy) -> anyhow::Result<String> {
     let first = sources.runs.first().map(|named| &named.run);
-    let references =
-        first.filter(|run| !run.is_book()).map(|run| store::references(&run.machine.architecture)).unwrap_or_default();
+    let measured = first.filter(|run| !run.is_book());
+    let references = measured.map(|run| store::references(&run.machine.architecture)).unwrap_or_default();
     let against = against::named(args.against.as_deref())?;
     let reference = against.as_ref().or_else(|| report::nearest_reference(first?, &references));
-    let (histories, watched) = match sources.runs.as_slice() {
-        [one] => history::gathered(&one.original, privacy),
-        _ => (CostHistories::new(), None),
-    };
+    let one = if let [one] = sources.runs.as_slice() { Some(one) } else { None };
+    let (histories, watched) = one.map(|one| history::gathered(&one.original, privacy)).unwrap_or_default();
     let mut sections = factors(args, sources)?;
     sections.extend(watched);
     sections.extend(sources.sections.iter().cloned());
     let studies = first.map(studies).transpose()?.unwrap_or_default();
     let command = first.map(command).unwrap_or_default();
     let made = |detail: PageDetail, held: Held| -> anyhow::Result<String> {
-        let runs: Vec<PageRun<'_>> =
-            sources.runs.iter().map(|named| held.page_run(&named.name, &named.run)).collect::<anyhow::Result<_>>()?;
+        let runs = sources.runs.iter().map(|named| held.page_run(&named.name, &named.run));
+        let runs: Vec<PageRun<'_>> = runs.collect::<anyhow::Result<_>>()?;
         let page = HtmlPage {
             runs: &runs,
             run_type: store::RUN_TYPE,
@@ -77,10 +71,7 @@ fn page(args: &ReportArgs, sources: &PageSources, privacy: Privacy) -> anyhow::R
         };
         Ok(report::html_page(&page))
     };
-    match sources.runs.as_slice() {
-        [one] => smallest(&one.run, &made),
-        _ => made(PageDetail::Words, Held::Whole),
-    }
+    one.map_or_else(|| made(PageDetail::Words, Held::Whole), |one| smallest(&one.run, &made))
 }
 
 /// The sections of the factors of each run's ratio to the base, where a mix is named.
@@ -92,14 +83,14 @@ fn factors(args: &ReportArgs, sources: &PageSources) -> anyhow::Result<Vec<Secti
     let mix = open_mix(name)?;
     let named: Vec<Named<'_>> = sources.runs.iter().map(|named| Named { name: &named.name, run: &named.run }).collect();
     let splits = split_from_first(&mix, &named, &[])?;
-    let section =
-        |(place, (split, other)): (usize, (crate::factors::FactorSplit, &Named<'_>))| -> anyhow::Result<Section> {
-            let document: FactorsDocument = split.document;
-            let title = format!("Factors on {}: {} over {}", mix.name, other.name, named[0].name);
-            let section = Section::new(format!("factors-{place}"), title);
-            Ok(report::factors_blocks(&serde_json::to_value(&document)?).into_iter().fold(section, Section::with))
-        };
-    splits.into_iter().zip(&named[1..]).enumerate().map(section).collect()
+    let mut sections = Vec::new();
+    for (place, (split, other)) in splits.into_iter().zip(&named[1..]).enumerate() {
+        let title = format!("Factors on {}: {} over {}", mix.name, other.name, named[0].name);
+        let section = Section::new(format!("factors-{place}"), title);
+        let blocks = report::factors_blocks(&serde_json::to_value(&split.document)?);
+        sections.push(blocks.into_iter().fold(section, Section::with));
+    }
+    Ok(sections)
 }
 
 /// The studies that this run has figures for.

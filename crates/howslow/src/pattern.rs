@@ -178,10 +178,8 @@ impl Pattern {
             }
             [operation, ..] => {
                 let points: Vec<String> = operation.points(false).iter().map(Point::typed).collect();
-                let shown = match points.len() {
-                    0..=8 => points.join(" "),
-                    _ => format!("{} ...", points[..8].join(" ")),
-                };
+                let more = if points.len() > 8 { " ..." } else { "" };
+                let shown = points[..points.len().min(8)].join(" ") + more;
                 let shown = if shown.trim().is_empty() { "without a point".into() } else { format!("at {shown}") };
                 Misuse(format!("no point matches '{text}'; {} is measured {shown}", operation.id))
             }
@@ -361,10 +359,8 @@ mod tests {
         };
         let ids = chosen("openat");
         assert!(ids.contains(&"syscall.open.close") && ids.contains(&"call.openat"), "{ids:?}");
-        assert!(
-            ids.iter()
-                .all(|id| catalogue::find(id).is_some_and(|found| found.system_calls().any(|call| call == "openat")))
-        );
+        let opens = |id: &Operation| id.system_calls().any(|call| call == "openat");
+        assert!(ids.iter().all(|id| catalogue::find(id).is_some_and(opens)));
         assert_eq!(chosen("call.openat"), ["call.openat"]);
         assert_eq!(chosen("syscall:openat"), ids);
         let number = catalogue::every_call().into_iter().find(|call| call.name == "openat").expect("a call").number;

@@ -55,10 +55,8 @@ pub(crate) fn predict(args: &PredictArgs) -> anyhow::Result<Outcome> {
 fn mixes_and_runs(args: &PredictArgs) -> Result<(&[String], &[String]), Misuse> {
     match (args.mixes.as_slice(), args.on.as_slice()) {
         ([], [on @ .., mix]) if !on.is_empty() => Ok((std::slice::from_ref(mix), on)),
-        ([], _) => {
-            Err(Misuse("say what to predict: howslow predict MIX --on RUN; `true` is a mix to begin with".into()))
-        }
-        (mixes, on) => Ok((mixes, on)),
+        (mixes @ [_, ..], on) => Ok((mixes, on)),
+        _ => Err(Misuse("say what to predict: howslow predict MIX --on RUN; `true` is a mix to begin with".into())),
     }
 }
 
@@ -80,8 +78,8 @@ fn print(request: &PredictRequest, args: &PredictArgs) -> anyhow::Result<Outcome
         let mut documents = Vec::new();
         for ((mix, _, after), shown) in all.iter().zip(&shown) {
             let on = runs.iter().map(|named| named.name).zip(shown);
-            let document =
-                |(on, priced)| PredictDocument::of((mix, on), priced, &after.supposed, &missing_costs::command);
+            let supposed = &after.supposed;
+            let document = |(on, priced)| PredictDocument::of((mix, on), priced, supposed, &missing_costs::command);
             documents.extend(on.map(document));
         }
         match documents.as_slice() {
@@ -94,8 +92,7 @@ fn print(request: &PredictRequest, args: &PredictArgs) -> anyhow::Result<Outcome
         };
         output::print_page(&all.iter().zip(&shown).map(page).collect::<Vec<_>>().join("\n"))?;
     }
-    let partial =
-        all.iter().flat_map(|(_, predictions, _)| predictions).any(|prediction| !prediction.lacking.is_empty());
+    let partial = all.iter().any(|(_, predictions, _)| predictions.iter().any(|one| !one.lacking.is_empty()));
     Ok(if partial { Outcome::Skipped } else { Outcome::Done })
 }
 
@@ -128,18 +125,17 @@ fn all_supposed(request: &PredictRequest, mix: &Mix, before: &[MixPrediction]) -
         let about = WhatIfContext { state: request.state, mix, runs: &request.runs, prediction };
         let all = request.what_if.iter().enumerate().map(|(index, what_if)| what_if.of(index, about));
         after.supposed = all.collect::<Result<Vec<_>, _>>()?;
-        let changed = suppose(prediction, &after.supposed).map_err(|impossible| match impossible {
-            Impossible::BelowNothing(line) => {
-                Misuse(format!("--what-if would make the cost of {line} negative on {}", printable(named.name)))
+        let name = printable(named.name);
+        let refused = |why| match why {
+            Impossible::BelowNothing(line) => format!("--what-if would make the cost of {line} negative on {name}"),
+            Impossible::Unpriced(line) => {
+                format!("--what-if: {line} has no price on {name}; suppose a time (70ns), or a run that has one")
             }
-            Impossible::Unpriced(line) => Misuse(format!(
-                "--what-if: {line} has no price on {}; suppose a time (70ns), or a run that has one",
-                printable(named.name)
-            )),
             Impossible::Lacking(line) => {
-                Misuse(format!("--what-if takes {line} from a run that lacks it; name another run, or a time"))
+                format!("--what-if takes {line} from a run that lacks it; name another run, or a time")
             }
-        })?;
+        };
+        let changed = suppose(prediction, &after.supposed).map_err(|why| Misuse(refused(why)))?;
         after.predictions.push(Some(changed));
     }
     Ok(after)

@@ -15,10 +15,7 @@ use crate::predict::open_mix;
 pub(crate) fn prices(args: &PricesArgs) -> anyhow::Result<Outcome> {
     output::check_writable(&args.output)?;
     let mut kept = Kept::here();
-    let wanted = match args.mixes.as_slice() {
-        [] => all_items(),
-        mixes => wanted_by(mixes)?,
-    };
+    let wanted = if args.mixes.is_empty() { all_items() } else { wanted_by(&args.mixes)? };
     // Without a mix, all prices are measured anew: the more certain one stays.
     let known = |item: &Item| kept.has(item.operation.id, &item.point);
     let missing: Vec<Item> = wanted.iter().filter(|item| args.mixes.is_empty() || !known(item)).cloned().collect();

@@ -23,14 +23,16 @@ pub(crate) fn repeat(
         // A given seed is that of the first run: the same order in all runs would hide the effect of the order.
         let seed = args.seed.map(|seed| seed.wrapping_add(u64::from(number - 1)));
         let args = MeasureArgs { seed, repeat: None, ..args.clone() };
-        let Measurement { run, interrupted, width } = session::measure(wanted.clone(), &args)?;
-        if interrupted.is_some() {
-            ended = interrupted;
+        let measured = session::measure(wanted.clone(), &args)?;
+        if measured.interrupted.is_some() {
+            ended = measured.interrupted;
             break;
         }
-        if run.costs.is_empty() {
-            anyhow::bail!(session::NOTHING);
+        if measured.run.costs.is_empty() {
+            // Its page has the reasons.
+            return session::print_compared(measured, &args, (None, ""), by_name);
         }
+        let Measurement { run, width, .. } = measured;
         session::keep(&run, width, &args)?;
         runs.push(run);
         if number < count {

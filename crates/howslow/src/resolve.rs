@@ -36,10 +36,8 @@ pub(crate) fn store() -> anyhow::Result<Store> {
 
 /// Makes this the user's store, if there is such an argument.
 pub(crate) fn choose_store(address: Option<&str>) -> anyhow::Result<()> {
-    if let Some(address) = address {
-        store::choose(store::Address::parse(address).map_err(misuse)?)?;
-    }
-    Ok(())
+    let address = address.map(store::Address::parse).transpose().map_err(misuse)?;
+    Ok(address.map_or(Ok(()), store::choose)?)
 }
 
 /// `3d`, `12h`, `2026-11-20`, as RFC 3339 in UTC.
@@ -65,13 +63,11 @@ pub(crate) fn run(name: &str) -> anyhow::Result<Run> {
     if let Some(base) = base {
         return together(base);
     }
-    match Store::without_store(name) {
-        Some(run) => run.map_err(misuse),
-        None => {
-            let store = store()?;
-            PriceBook::called(&store, name).map_or_else(|| store.open(name).map_err(misuse), Ok)
-        }
+    if let Some(run) = Store::without_store(name) {
+        return run.map_err(misuse);
     }
+    let store = store()?;
+    PriceBook::called(&store, name).map_or_else(|| store.open(name).map_err(misuse), Ok)
 }
 
 /// The run with this name, with all that agree with it, as one run.

@@ -20,24 +20,17 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Outcome> {
         items.retain(|item| !item.operation.opt_in);
     }
     let paired = if args.ratio { compared(&items)? } else { 0 };
-    let wanted = Wanted {
-        items,
-        patterns: args.patterns.clone(),
-        full: args.full,
-        paired,
-        budget_s: if args.full { budget::FULL } else { budget::PATTERNS },
-    };
+    let budget_s = if args.full { budget::FULL } else { budget::PATTERNS };
+    let wanted = Wanted { items, patterns: args.patterns.clone(), full: args.full, paired, budget_s };
     let by_name =
         |skip: &Skip| patterns.iter().any(|pattern| pattern.is_by_name() && pattern.means(&skip.operation, &skip.at));
-    match args.measure.repeat {
-        Some(count) => crate::repeat::repeat(count, &wanted, &args.measure, &by_name),
-        None => {
-            let against = against::check(args.beside.against.as_deref())?;
-            let mut measured = session::measure(wanted, &args.measure)?;
-            let sentences = if args.ratio { ratios(&mut measured.run, &patterns) } else { String::new() };
-            session::print_compared(measured, &args.measure, (against, &sentences), &by_name)
-        }
+    if let Some(count) = args.measure.repeat {
+        return crate::repeat::repeat(count, &wanted, &args.measure, &by_name);
     }
+    let against = against::check(args.beside.against.as_deref())?;
+    let mut measured = session::measure(wanted, &args.measure)?;
+    let sentences = if args.ratio { ratios(&mut measured.run, &patterns) } else { String::new() };
+    session::print_compared(measured, &args.measure, (against, &sentences), &by_name)
 }
 
 /// The number of costs whose ratios are taken. Refuses a number that cannot be measured in turn within one moment.
@@ -57,8 +50,7 @@ fn ratios(run: &mut Run, patterns: &[Pattern]) -> String {
     let named = |cost: &&Cost| patterns.iter().any(|pattern| pattern.means(&cost.operation, &cost.at));
     let costs: Vec<&Cost> = run.costs.iter().filter(named).collect();
     let base = costs.iter().copied().find(|cost| patterns[0].means(&cost.operation, &cost.at));
-    let sentences = report::relatives(&costs, base, output::style());
-    let ratios = report::ratios(&costs, base);
+    let (ratios, sentences) = (report::ratios(&costs, base), report::relatives(&costs, base, output::style()));
     run.ratios = ratios;
     sentences
 }

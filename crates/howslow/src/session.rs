@@ -148,9 +148,8 @@ pub(crate) fn has_chart(args: &MeasureArgs) -> Result<(), Misuse> {
 pub(crate) fn has_no_csv(args: &MeasureArgs, verb: &str) -> Result<(), Misuse> {
     if args.csv || args.summary {
         let what = if args.csv { "--csv" } else { "--summary" };
-        return Err(Misuse(format!(
-            "{what}: {verb} prints a page or --json; `howslow export` writes its kept run as CSV"
-        )));
+        let why = format!("{what}: {verb} prints a page or --json; `howslow export` writes its kept run as CSV");
+        return Err(Misuse(why));
     }
     Ok(())
 }

@@ -41,9 +41,8 @@ pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Outcome> {
     if args.measure.csv {
         crate::export::print_table(&crate::tables::studies(studies.iter().zip(&answers)))?;
     } else if !args.measure.json {
-        let pages: Vec<String> =
-            answers.iter().map(|answer| page(answer, &run, output::style_in(args.measure.all))).collect();
-        output::print_page(&pages.join("\n"))?;
+        let pages = answers.iter().map(|answer| page(answer, &run, output::style_in(args.measure.all)));
+        output::print_page(&pages.collect::<Vec<_>>().join("\n"))?;
     } else if args.paper == ALL {
         let studies = each.map(|(study, answer)| StudyDocument::of(study, answer)).collect();
         output::print_document(&StudiesDocument { studies })?;

@@ -40,10 +40,8 @@ pub(crate) fn time(args: &TimeArgs) -> anyhow::Result<Outcome> {
     session::check(&system::machine::describe(), &args.measure)?;
     let works = Works::of(args)?;
     if args.measure.tails && works.all.len() > 1 {
-        return Err(Misuse(
-            "--tails takes one command at a time: single iterations of several do not alternate".into(),
-        )
-        .into());
+        let why = "--tails takes one command at a time: single iterations of several do not alternate";
+        return Err(Misuse(why.into()).into());
     }
     counts::check(&works, args)?;
     // A signal ends what runs; what was set up is cleaned up.
@@ -68,8 +66,8 @@ fn timed(works: &Works, args: &TimeArgs, signals: &Signals) -> anyhow::Result<Ou
         return Ok(Outcome::Done);
     }
     if tried.is_empty() {
-        let mut reasons: Vec<String> =
-            failed.iter().map(|skip| format!("{}: {}", skip.operation, skip.reason)).collect();
+        let each = failed.iter().map(|skip| format!("{}: {}", skip.operation, skip.reason));
+        let mut reasons: Vec<String> = each.collect();
         reasons.dedup();
         anyhow::bail!("{}", reasons.join("\n"));
     }
@@ -167,24 +165,20 @@ fn try_command(
         in_lockstep,
     };
     let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-    let untimed = |reason: &str, remedy: &str| Skip {
-        operation: work.name.clone(),
-        at: work.point.clone(),
-        reason: printable(reason),
-        remedy: remedy.into(),
+    let untimed = |reason: &str, remedy: &str| {
+        let (operation, at) = (work.name.clone(), work.point.clone());
+        Ok(Err(Skip { operation, at, reason: printable(reason), remedy: remedy.into() }))
     };
     match command::command(&work.name, &words, running, work.around.clone(), &|| signals.come().is_some()) {
         Ok(good) => {
             if good.busy > PARALLEL && running.cpus == Cpus::One {
-                print_note(&format!(
-                    "{} keeps {:.1} CPUs busy, but is timed on one; --all-cpus lets it use all",
-                    work.name, good.busy
-                ));
+                let busy = format!("{} keeps {:.1} CPUs busy", work.name, good.busy);
+                print_note(&format!("{busy}, but is timed on one; --all-cpus lets it use all"));
             }
             Ok(Ok(good.operation))
         }
-        Err(CommandError::Failed(reason)) => Ok(Err(untimed(&reason, ""))),
-        Err(CommandError::Hung(reason)) => Ok(Err(untimed(&reason, HUNG_REMEDY))),
+        Err(CommandError::Failed(reason)) => untimed(&reason, ""),
+        Err(CommandError::Hung(reason)) => untimed(&reason, HUNG_REMEDY),
         Err(misuse) => Err(Misuse(printable(&misuse.to_string()))),
     }
 }

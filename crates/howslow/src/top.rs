@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::screen::{About, Action, Column, Settings, State, View};
 use analysis::bill::interval;
 use observe::{Calibrate, Observer, Options, Source, Stretch, Stretches, Target};
-use record::Observation;
+use record::{Observation, Run};
 use report::document::TopDocument;
 use system::machine::Topology;
 
@@ -66,13 +66,11 @@ impl Meter {
             let count = loss.count.map_or_else(String::new, |count| format!("{count} "));
             notes.push(format!("Lost: {count}{}.", loss.what));
         }
+        let whose = |run: &Run| if prices.are_named() { format!("run {}", run.id) } else { "of this kernel".into() };
         About {
             source: seen.source.clone(),
             counts_calls,
-            prices: run.map(|run| match prices.are_named() {
-                true => format!("{}, run {}", prices.state.word(), run.id),
-                false => format!("{}, of this kernel", prices.state.word()),
-            }),
+            prices: run.map(|run| format!("{}, {}", prices.state.word(), whose(run))),
             counting_ns: seen.counting.as_ref().map(|cost| cost.per_call_ns),
             cpus: Topology::here().count().max(1),
             notes,
@@ -86,19 +84,11 @@ impl Meter {
 }
 
 fn settings(args: &TopArgs, about: &About) -> Settings {
-    let sort = match args.sort {
-        Some(column) => column,
-        None if !about.counts_calls => Column::Kernel,
-        None if about.prices.is_none() => Column::Calls,
-        None => Column::Cost,
-    };
-    Settings {
-        every: Duration::from_secs_f64(args.every),
-        sort,
-        reversed: false,
-        filter: args.filter.clone(),
-        view: if args.cgroups { View::Cgroups } else { View::Processes },
-    }
+    let usual = if about.prices.is_none() { Column::Calls } else { Column::Cost };
+    let sort = args.sort.unwrap_or(if about.counts_calls { usual } else { Column::Kernel });
+    let every = Duration::from_secs_f64(args.every);
+    let view = if args.cgroups { View::Cgroups } else { View::Processes };
+    Settings { every, sort, reversed: false, filter: args.filter.clone(), view }
 }
 
 /// One interval as a page or document.

@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 
 use analysis::compare::{Conditions, differences};
 use analysis::watch::{Change, ENOUGH_RUNS, Observed, Strictness, changes};
-use record::Point;
+use record::units::counted;
+use record::{Cost, Point};
 use report::document::{WatchChange, WatchCost, WatchDocument, WatchFact};
 use store::{CostTable, Filter, Head, Row, Series, Store};
 
@@ -100,11 +101,8 @@ fn newest(store: &Store, name: Option<&str>) -> anyhow::Result<Head> {
     let text = match (found, name) {
         (Some(head), _) => return Ok(head),
         (None, Some(name)) => {
-            format!(
-                "{} is not kept in {}, so it has no history; `howslow history --take-in FILE` takes it in",
-                record::printable(name),
-                store.place()
-            )
+            let (name, place) = (record::printable(name), store.place());
+            format!("{name} is not kept in {place}, so it has no history; `howslow history --take-in FILE` takes it in")
         }
         (None, None) => format!("no run is kept in {}; `howslow` makes the first", store.place()),
     };
@@ -122,13 +120,9 @@ fn compared_runs(store: &Store, newest: &Head) -> anyhow::Result<(Vec<Head>, &'s
     let own: Vec<Head> = own.cloned().collect();
     let (mut runs, among) = if own.len() >= ENOUGH_RUNS { (own, "machine") } else { (all, "class") };
     if runs.len() < ENOUGH_RUNS {
-        let text = format!(
-            "{} has {} in {}, of its machine and its class together; a watch needs {ENOUGH_RUNS}",
-            newest.id,
-            record::units::counted(runs.len() as u64, "earlier run"),
-            store.place()
-        );
-        return Err(Misuse(text).into());
+        let text = format!("{} has {} in {}", newest.id, counted(runs.len() as u64, "earlier run"), store.place());
+        let needed = format!("of its machine and its class together; a watch needs {ENOUGH_RUNS}");
+        return Err(Misuse(format!("{text}, {needed}")).into());
     }
     runs.reverse();
     runs.push(newest.clone());
@@ -143,16 +137,11 @@ fn histories(
     patterns: &[Pattern],
 ) -> anyhow::Result<Vec<(Series, History)>> {
     let place: BTreeMap<[&str; 3], usize> = runs.iter().enumerate().map(|(place, run)| (run.name(), place)).collect();
-    let wanted = |series: &Series| {
-        patterns.is_empty()
-            || patterns.iter().any(|pattern| pattern.means(&series.operation, &Point::of_text(&series.point)))
-    };
+    let means = |one: &Pattern, series: &Series| one.means(&series.operation, &Point::of_text(&series.point));
+    let wanted = |series: &Series| patterns.is_empty() || patterns.iter().any(|one| means(one, series));
     let mut histories: BTreeMap<u32, History> = BTreeMap::new();
-    let filter = Filter {
-        machine: Some(newest.class.clone()),
-        since: runs.first().map(|run| run.ordered.clone()),
-        ..Filter::default()
-    };
+    let since = runs.first().map(|run| run.ordered.clone());
+    let filter = Filter { machine: Some(newest.class.clone()), since, ..Filter::default() };
     let mut each = |table: &CostTable, row: Row| {
         let run = &table.runs[row.run as usize];
         let place = place.get(&run.name());
@@ -189,16 +178,14 @@ fn group(
 ) -> Option<WatchChange> {
     costs.sort_by(|(one, _), (other, _)| other.ratio.ln().abs().total_cmp(&one.ratio.ln().abs()));
     let documents: Vec<_> = [before, place].iter().filter_map(|place| store.read(&runs[*place]).ok()).collect();
-    let facts = if let [base, other] = &documents[..] {
+    let mut facts = Vec::new();
+    if let [base, other] = &documents[..] {
         let conditions = Conditions::between(base, other);
-        let allowed = |name: &str| {
-            other.costs.iter().find(|cost| cost.name() == name).is_none_or(|cost| conditions.allow(&[cost]))
-        };
-        costs.retain(|(changed, _)| allowed(&changed.cost));
-        differences(&documents)
-    } else {
-        Vec::new()
-    };
+        let is_it = |cost: &&Cost, changed: &WatchCost| cost.name() == changed.cost;
+        let found = |changed: &WatchCost| other.costs.iter().find(|cost| is_it(cost, changed));
+        costs.retain(|(changed, _)| found(changed).is_none_or(|cost| conditions.allow(&[cost])));
+        facts = differences(&documents);
+    }
     let shown_by = costs.iter().map(|(_, runs)| *runs).max()?;
     let also = facts.into_iter().map(|fact| {
         let mut values = fact.values.into_iter();

@@ -13,7 +13,7 @@ use fastrand::Rng;
 use measure::{MeasureError, Progress, QuietCore, Signals};
 use system::guard::apart;
 
-use round::{RoundOrder, RoundTaken};
+use round::RoundOrder;
 
 pub struct RacePlan {
     /// The programs of both sides. Several of one side differ in the order of their functions, and take turns.
@@ -89,11 +89,15 @@ pub fn listed(program: &std::path::Path, patience: f64) -> Result<Vec<(String, b
 /// may not use the CPU.
 pub fn race(plan: &RacePlan, on_progress: &mut dyn FnMut(&Progress)) -> Result<Race, MeasureError> {
     let signals = Signals::watch();
+    let running = |name: &String| {
+        let benchmark = RacedBenchmark { name: name.clone(), ..RacedBenchmark::default() };
+        Running { benchmark, times: None, spent: 0.0 }
+    };
     let mut course = Course {
         plan,
         moments: QuietCore::learn(plan.cpu, plan.width)?,
         random: Rng::with_seed(plan.seed),
-        state: plan.names.iter().map(|name| Running::of(name)).collect(),
+        state: plan.names.iter().map(running).collect(),
         pinned: true,
     };
     let mut interrupted = None;
@@ -134,13 +138,6 @@ struct Running {
     spent: f64,
 }
 
-impl Running {
-    fn of(name: &str) -> Running {
-        let benchmark = RacedBenchmark { name: name.into(), ..RacedBenchmark::default() };
-        Running { benchmark, times: None, spent: 0.0 }
-    }
-}
-
 impl Course<'_> {
     fn progress(&self, pass: u32, place: usize, index: usize) -> Progress {
         let count = self.state.len() as u32;
@@ -179,25 +176,19 @@ impl Course<'_> {
         // A batch that hangs is given up inside; this is for what hangs elsewhere.
         let patience = Duration::from_secs_f64(slice + 16.0 * plan.patience + 60.0);
         let moments = &mut self.moments;
-        let taken = apart(patience, || order.take(moments)).unwrap_or_else(|lost| Err(lost.to_string()));
+        let taken = apart(patience, || order.take(moments).map_err(|error| error.to_string()));
+        let taken = taken.unwrap_or_else(|lost| Err(lost.to_string()));
         running.spent += began.elapsed().as_secs_f64();
         match taken {
-            Ok(taken) => {
-                running.times = Some(taken.0);
-                self.pinned &= taken.1;
-                running.benchmark.take_in(taken);
+            Ok((times, pinned, blocks, allocations)) => {
+                running.times = Some(times);
+                self.pinned &= pinned;
+                running.benchmark.rounds.push(blocks);
+                let known = running.benchmark.allocations.iter_mut();
+                known.zip(allocations).for_each(|(known, taken)| *known = known.or(taken));
                 None
             }
             Err(why) => Some(why),
-        }
-    }
-}
-
-impl RacedBenchmark {
-    fn take_in(&mut self, (_, _, blocks, allocations): RoundTaken) {
-        self.rounds.push(blocks);
-        for (known, taken) in self.allocations.iter_mut().zip(allocations) {
-            *known = known.or(taken);
         }
     }
 }

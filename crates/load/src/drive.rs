@@ -7,11 +7,9 @@ mod measured;
 mod person;
 mod run;
 mod script;
-mod setting;
 mod tally;
 
-pub use counts::cpus_of;
+pub use counts::{Setting, cpus_of};
 pub use drawn::{Draw, seed_of};
 pub use run::{Ending, drive};
 pub use script::Script;
-pub use setting::Setting;

@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use analysis::load::{FaultCost, PageDevice};
 use operation::Usage;
-use rustix::thread::{CpuSet, sched_setaffinity};
 
 use crate::error::LoadError;
 use crate::site::{Controllers, Group, Ledger};
@@ -32,11 +31,7 @@ pub(crate) fn cost(
     let paged = device != PageDevice::None && on.version().is_some();
     let group = Group::make(on, ledger, paged.then_some(MEMORY), paged)?;
     let work = || -> Option<[f64; 3]> {
-        let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
-        group.enter().ok()?;
-        let mut set = CpuSet::new();
-        cpus.iter().for_each(|&cpu| set.set(cpu as usize));
-        sched_setaffinity(None, &set).ok()?;
+        group.enter(cpus).ok()?;
         measure(paged)
     };
     let found =

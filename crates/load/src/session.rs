@@ -86,7 +86,7 @@ impl<'a> Session<'a> {
 
     /// How limits are set here; `None` if they cannot be.
     pub fn limited_by(&self) -> Option<&'static str> {
-        self.controllers.version().map(|version| version.name())
+        self.controllers.name()
     }
 
     /// Measures one configuration. `progress` is called now and then with the seconds left. Forks: call it while the process
@@ -229,12 +229,12 @@ fn allowed(plan: &Plan, all: &[Configuration], on: &Controllers) -> Result<Vec<S
     let is_limited = on.version().is_some();
     if limits && !is_limited && plan.needs_limits {
         return Err(LoadError::Lacking {
-            what: format!("the plan {} needs limits of memory, and {}", record::printable(&plan.name), on.why_not()),
+            what: format!("the plan {} needs limits of memory, and {}", record::printable(&plan.name), on.why_not),
             remedy: format!("{}, or with a control group of your own", remedy_of_refusal()),
         });
     }
     devices(all).try_for_each(Device::check)?;
-    let note = || format!("Memory is not limited: {}. All configurations have all the memory there is.", on.why_not());
+    let note = || format!("Memory is not limited: {}. All configurations have all the memory there is.", on.why_not);
     Ok((limits && !is_limited).then(note).into_iter().collect())
 }
 
@@ -265,7 +265,7 @@ pub fn dry_run(plan: &Plan, configurations: &[Configuration], root: &Path) -> Re
     let script = Script::of(plan)?;
     let controllers = Controllers::find();
     let notes = allowed(plan, configurations, &controllers)?;
-    let by = controllers.version().map_or("not limited".into(), |version| format!("limited by {}", version.name()));
+    let by = controllers.name().map_or("not limited".into(), |name| format!("limited by {name}"));
     let mut lines = vec![format!("users are {by}; scratch files below {}", root.display())];
     let size = record::Bytes(plan.device_size.0);
     lines.extend(devices(configurations).filter_map(|device| match device {

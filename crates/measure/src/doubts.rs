@@ -55,7 +55,7 @@ impl RunClock {
         /// A step of any core's clock is larger than this.
         const STEP: f64 = 1.015;
         const ENOUGH: usize = 5;
-        let own = |order: u32| entry.rounds.iter().any(|round| round.order == order);
+        let own = |order: u32| entry.rounds.iter().any(|round| round.start.order == order);
         let ratios = entry.harvests().filter_map(|(round, harvest)| {
             let here = median(harvest.samples.iter().map(|sample| sample.cycle))?;
             let place = self.rounds.partition_point(|(order, _)| *order < round.order);
@@ -206,7 +206,7 @@ fn trend(figures: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entry::{Purpose, RoundTaken};
+    use crate::entry::{Purpose, RoundStart, RoundTaken};
     use crate::speed::Speed;
 
     #[test]
@@ -239,10 +239,7 @@ mod tests {
         };
         let mut entry = ItemProgress::new(&WORK, record::Point::default(), Purpose::Requested);
         entry.rounds.extend(orders.map(|order| RoundTaken {
-            order,
-            cpu: 0,
-            launcher: order,
-            survey: false,
+            start: RoundStart { order, cpu: 0, launcher: order, survey: false },
             end: Ok(RoundSamples { samples: vec![sample; 5], ..RoundSamples::empty(1) }),
         }));
         entry

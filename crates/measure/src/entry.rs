@@ -22,14 +22,8 @@ pub(crate) enum Purpose {
     Twin(usize),
 }
 
-/// One round that was started.
 pub(crate) struct RoundTaken {
-    pub order: u32,
-    pub cpu: u32,
-    /// The number of the launcher that started it.
-    pub launcher: u32,
-    /// True if it took batches whatever the core was doing.
-    pub survey: bool,
+    pub start: RoundStart,
     pub end: Result<RoundSamples, String>,
 }
 
@@ -38,7 +32,9 @@ pub(crate) struct RoundTaken {
 pub(crate) struct RoundStart {
     pub order: u32,
     pub cpu: u32,
+    /// The number of the launcher that started it.
     pub launcher: u32,
+    /// True if it took batches whatever the core was doing.
     pub survey: bool,
 }
 
@@ -150,7 +146,7 @@ impl ItemProgress {
     /// The CPU of its next round that takes batches whatever the core is doing: the next one after that of its last such
     /// round, so that the typical figure is that of all CPUs. Items begin on different ones; this item is `number`.
     pub fn survey_cpu(&self, number: usize, cpus: &[u32]) -> u32 {
-        let surveys = self.rounds.iter().filter(|round| round.survey).count();
+        let surveys = self.rounds.iter().filter(|round| round.start.survey).count();
         cpus[(number + surveys) % cpus.len()]
     }
 
@@ -159,9 +155,7 @@ impl ItemProgress {
         self.harvests().filter(|(round, harvest)| round.survey && !harvest.samples.is_empty()).count()
     }
 
-    /// Takes in how a round ended.
-    pub fn take_in(&mut self, begun: RoundStart, end: RoundEnd) {
-        let RoundStart { order, cpu, launcher, survey } = begun;
+    pub fn take_in(&mut self, start: RoundStart, end: RoundEnd) {
         let end = match end {
             RoundEnd::Measured(harvest) => {
                 self.failing = 0;
@@ -192,7 +186,7 @@ impl ItemProgress {
                 Err(reason)
             }
         };
-        self.rounds.push(RoundTaken { order, cpu, launcher, survey, end });
+        self.rounds.push(RoundTaken { start, end });
     }
 
     /// Multiplies the cycles of all batches.
@@ -212,8 +206,8 @@ impl ItemProgress {
     }
 
     /// The rounds that have a result.
-    pub fn harvests(&self) -> impl Iterator<Item = (&RoundTaken, &RoundSamples)> {
-        self.rounds.iter().filter_map(|round| Some((round, round.end.as_ref().ok()?)))
+    pub fn harvests(&self) -> impl Iterator<Item = (&RoundStart, &RoundSamples)> {
+        self.rounds.iter().filter_map(|round| Some((&round.start, round.end.as_ref().ok()?)))
     }
 
     /// True if a round has taken a batch.

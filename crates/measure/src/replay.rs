@@ -23,7 +23,9 @@ pub(crate) enum Rounds {
 impl Rounds {
     /// Those of a recorded run, by item.
     pub fn recorded(run: &Run, items: &[Item]) -> Rounds {
-        let left = items.iter().map(|item| recorded_cost(run, item).map_or_else(VecDeque::new, in_order)).collect();
+        let is_of = |item: &Item, cost: &&Cost| cost.operation == item.operation.id && cost.at == item.point;
+        let found = items.iter().map(|item| run.costs.iter().find(|cost| is_of(item, cost)));
+        let left = found.map(|cost| cost.map_or_else(VecDeque::new, in_order)).collect();
         // A number of iterations that was requested may make any batch shorter.
         let batch = if run.settings.count.is_none() { run.settings.batch_us * 1e3 } else { 0.0 };
         Rounds::Recorded { left, width: run.noise.best_width_cycles, batch }
@@ -95,10 +97,6 @@ impl Rounds {
 }
 
 pub(crate) const NOT_RECORDED: &str = "the recorded run has no round of it";
-
-fn recorded_cost<'a>(run: &'a Run, item: &Item) -> Option<&'a Cost> {
-    run.costs.iter().find(|cost| cost.operation == item.operation.id && cost.at == item.point)
-}
 
 fn in_order(cost: &Cost) -> VecDeque<Round> {
     let mut rounds = cost.rounds.clone();

@@ -14,7 +14,7 @@ use record::{
 };
 
 use crate::doubts::{RunClock, round_doubts};
-use crate::entry::{ItemProgress, Purpose, RoundTaken};
+use crate::entry::{ItemProgress, Purpose, RoundStart, RoundTaken};
 use crate::hidden::HiddenSample;
 use crate::quiet::Quietness;
 use crate::tails;
@@ -165,17 +165,18 @@ fn recorded(round: &RoundTaken, quietness: &Quietness) -> Round {
     let used = round.end.as_ref().ok().filter(|harvest| harvest.operations > 0.0);
     let processor = used.map(|harvest| harvest.usage.user + harvest.usage.system);
     let each = |total: Option<f64>| Some(Nanoseconds(rounded(total? / used?.operations)));
+    let RoundStart { order, cpu, launcher, survey } = round.start;
     Round {
-        order: round.order,
-        cpu: round.cpu,
+        order,
+        cpu,
         times,
         ns: samples.iter().map(|sample| rounded(sample.ns)).collect(),
         cycle_ns: samples.iter().map(|sample| (sample.cycle * 1e6).round() / 1e6).collect(),
         // JSON has no number that is not finite.
         width: samples.iter().map(|sample| finite((quietness.width(sample) * 1e3).round() as f32 / 1e3)).collect(),
         quiet: samples.iter().map(|sample| sample.quiet).collect(),
-        survey: Some(round.survey),
-        launcher: round.launcher,
+        survey: Some(survey),
+        launcher,
         cpu_ns: each(processor),
         wait_ns: each(used.zip(processor).map(|(harvest, processor)| harvest.elapsed - processor)),
         queued_ns: each(used.map(|harvest| harvest.queued)).filter(|queued| queued.0 > 0.0),
@@ -279,7 +280,7 @@ struct Twins {
 
 /// By what share two costs differ; `None` where one is nothing beyond its baseline.
 fn apart(one: &Cost, other: &Cost) -> Option<f64> {
-    Some(rounded((one.cycles / other.cycles - 1.0).abs())).filter(|apart| apart.is_finite())
+    (one.cycles > 0.0 && other.cycles > 0.0).then(|| rounded((one.cycles / other.cycles - 1.0).abs()))
 }
 
 /// How far 1 lies from the interval of the ratio of two costs, as a share: what they differ by though their intervals mean
@@ -312,6 +313,7 @@ mod tests {
     fn a_cost_of_nothing_is_at_no_share_from_its_twin() {
         assert_eq!(apart(&cost(3.0, 0.1), &cost(2.0, 0.1)), Some(0.5));
         assert_eq!(apart(&cost(3.0, 0.1), &cost(0.0, 0.1)), None);
+        assert_eq!(apart(&cost(0.0, 0.1), &cost(3.0, 0.1)), None);
         assert_eq!(apart(&cost(0.0, 0.1), &cost(0.0, 0.1)), None);
     }
 
@@ -324,7 +326,7 @@ mod tests {
         let mut harvest = crate::batch::RoundSamples::empty(1);
         harvest.add(1.0, timed, (still, still));
         let mut entry = ItemProgress::new(&WORK, record::Point::default(), Purpose::Requested);
-        let begun = crate::entry::RoundStart { order: 0, cpu: 0, launcher: 0, survey: true };
+        let begun = RoundStart { order: 0, cpu: 0, launcher: 0, survey: true };
         entry.take_in(begun, crate::round::RoundEnd::Measured(harvest));
         let quietness = Quietness::recorded(crate::speed::Checker::recorded(clock), 0.25, 0.01);
         assert!(recorded(&entry.rounds[0], &quietness).width[0].is_finite());

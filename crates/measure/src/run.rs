@@ -178,14 +178,9 @@ fn twins(requested: &[ItemProgress]) -> Vec<ItemProgress> {
     }
     let twins = own.len().min(MOST);
     let step = own.len() / twins;
-    let chosen = own.iter().skip(step / 2).step_by(step).take(twins);
-    chosen
-        .map(|&first| {
-            ItemProgress::new(
-                requested[first].item.operation,
-                requested[first].item.point.clone(),
-                Purpose::Twin(first),
-            )
-        })
-        .collect()
+    let twin = |&first: &usize| {
+        let Item { operation, point } = requested[first].item.clone();
+        ItemProgress::new(operation, point, Purpose::Twin(first))
+    };
+    own.iter().skip(step / 2).step_by(step).take(twins).map(twin).collect()
 }

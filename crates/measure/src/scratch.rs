@@ -85,19 +85,18 @@ mod tests {
 
     #[test]
     fn stale_folders_are_swept_and_living_ones_kept() {
-        let root = std::env::temp_dir().join(format!("howslow-test-{}", fastrand::u64(..)));
-        fs::create_dir(&root).expect("a folder");
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path();
         fs::create_dir_all(root.join(format!("{PREFIX}1-stale")).join("0")).expect("a folder");
         fs::create_dir(root.join("other")).expect("a folder");
-        let living = Scratch::make(&root).expect("a scratch folder");
+        let living = Scratch::make(root).expect("a scratch folder");
         assert!(!root.join(format!("{PREFIX}1-stale")).exists());
-        let second = Scratch::make(&root).expect("a scratch folder");
+        let second = Scratch::make(root).expect("a scratch folder");
         assert!(living.path().exists() && second.path().exists());
         let paths = [living.path().to_owned(), second.path().to_owned()];
         drop((living, second));
         assert!(paths.iter().all(|path| !path.exists()));
         assert!(root.join("other").exists());
-        fs::remove_dir_all(&root).expect("removed");
     }
 
     #[test]
@@ -114,18 +113,16 @@ mod tests {
 
     #[test]
     fn runs_that_begin_together_do_not_sweep_each_other_away() {
-        let root = std::env::temp_dir().join(format!("howslow-test-{}", fastrand::u64(..)));
-        fs::create_dir(&root).expect("a folder");
+        let root = tempfile::tempdir().expect("a folder");
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..200 {
-                        let scratch = Scratch::make(&root).expect("a scratch folder");
+                        let scratch = Scratch::make(root.path()).expect("a scratch folder");
                         fs::write(scratch.path().join("file"), "").expect("it is there");
                     }
                 });
             }
         });
-        fs::remove_dir_all(&root).expect("removed");
     }
 }

@@ -29,7 +29,6 @@ static UNWATCHED: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| {
     }
     unwatched
 });
-/// How many watch.
 static WATCHING: AtomicUsize = AtomicUsize::new(0);
 
 impl Signals {

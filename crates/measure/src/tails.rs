@@ -122,7 +122,6 @@ impl<W: Watch> Timer<'_, W> {
         Ok(One { end, took, paused })
     }
 
-    /// Checks the work since the last check.
     fn check(&mut self) -> Result<(), Failure> {
         let done = std::mem::take(&mut self.since_check);
         if done > 0 { self.work.verify_batch(done) } else { Ok(()) }
@@ -184,7 +183,7 @@ impl Default for Kept {
         const WAITING: usize = 4096;
         let mut waiting = vec![1.0; WAITING];
         waiting.clear();
-        Kept { tail: Tail::new(), waiting }
+        Kept { tail: Tail::default(), waiting }
     }
 }
 
@@ -217,7 +216,7 @@ pub(crate) fn together<'a>(rounds: impl Iterator<Item = &'a TailSamples>, readin
         return Some(record::Tails { left_out: rounds[0].left_out.clone(), clock_ns: reading, ..Default::default() });
     }
     let merged = |part: &dyn Fn(&TailSamples) -> Option<Buckets>| {
-        let mut tail = Tail::new();
+        let mut tail = Tail::default();
         timed.iter().filter_map(|round| part(round)).for_each(|buckets| tail.merge(&Tail::of_buckets(&buckets)));
         tail
     };

@@ -234,10 +234,7 @@ mod tests {
 
     #[test]
     fn the_end_of_a_child_is_reported_with_its_faults() {
-        let mut exits = match Exits::new() {
-            Ok(exits) => exits,
-            Err(error) => return testing::not_tested!("the ends of tasks are not told: {error}; run as root"),
-        };
+        let Some(mut exits) = crate::tested(Exits::new(), "the ends of tasks are not told") else { return };
         // The kernel brings a task's time up to date at ticks and switches, and reports its end before the last: a task that is over
         // between two ticks may be reported with none. This one lasts many.
         let work = "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done";

@@ -199,26 +199,17 @@ impl Process {
         self.processes = 1;
         self.counts.add(&task.counts);
         self.usage = self.usage.plus(&usage.unwrap_or_default());
-        let thread = Thread {
-            tid: task.thread,
-            name: task.name.clone(),
-            usage: usage.unwrap_or_default(),
-            counts: task.counts.clone(),
-        };
-        let known = self.threads.len();
-        match self.threads.iter_mut().find(|thread| thread.tid == task.thread) {
+        let (tid, name, usage) = (task.thread, task.name.clone(), usage.unwrap_or_default());
+        if let Some(known) = self.threads.iter_mut().find(|thread| thread.tid == tid) {
             // Another thread has its number by now.
-            Some(known) => {
-                known.name = thread.name;
-                known.usage = known.usage.plus(&thread.usage);
-                known.counts.add(&thread.counts);
-            }
-            None => {
-                self.thread_count += 1;
-                if known < THREADS {
-                    self.threads.push(thread);
-                }
-            }
+            known.name = name;
+            known.usage = known.usage.plus(&usage);
+            known.counts.add(&task.counts);
+            return;
+        }
+        self.thread_count += 1;
+        if self.threads.len() < THREADS {
+            self.threads.push(Thread { tid, name, usage, counts: task.counts.clone() });
         }
     }
 
@@ -266,12 +257,10 @@ pub(crate) fn requests(counts: &Counts, names: &CallNames) -> Requests {
         });
     }
     calls.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.call.cmp(&other.call)));
-    let pair = |((first, then), count): (&(Call, Call), &u64)| PairCount {
-        first: names.of(*first),
-        then: names.of(*then),
-        count: *count,
-    };
-    let mut pairs: Vec<PairCount> = counts.pairs.iter().map(pair).collect();
+    let mut pairs: Vec<PairCount> = Vec::new();
+    for ((first, then), count) in &counts.pairs {
+        pairs.push(PairCount { first: names.of(*first), then: names.of(*then), count: *count });
+    }
     pairs.sort_by_key(|pair| std::cmp::Reverse(pair.count));
     let named = |numbers: &BTreeMap<u16, u64>, name: fn(u16) -> String| -> Vec<NamedCount> {
         numbers.iter().map(|(number, count)| NamedCount { name: name(*number), count: *count }).collect()

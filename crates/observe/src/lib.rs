@@ -38,3 +38,9 @@ pub use exits::fuzz_taskstats;
 pub use observer::stretches::{Stretch, Stretches};
 pub use observer::{Observer, State};
 pub use target::{Calibrate, Calibration, Detail, ObserveError, Options, Source, Target};
+
+/// What a test needs. Without it, reports what cannot be tested.
+#[cfg(test)]
+fn tested<T, E: std::fmt::Display>(made: Result<T, E>, without: &str) -> Option<T> {
+    made.inspect_err(|error| testing::not_tested!("{without}: {error}; run as root")).ok()
+}

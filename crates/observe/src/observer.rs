@@ -323,10 +323,7 @@ impl Observer {
     /// The tasks that run now, with what they have used since they are watched: until now, or as these threads had.
     fn running(&mut self, used: &HashMap<u32, Usage>) -> io::Result<Vec<(Task, Option<Usage>)>> {
         let own = std::process::id();
-        let mut tasks = match &mut self.counter {
-            Some(counter) => counter.running()?,
-            None => Vec::new(),
-        };
+        let mut tasks = self.counter.as_mut().map_or_else(|| Ok(Vec::new()), Counter::running)?;
         tasks.retain(|task| task.process != own);
         let known: HashSet<u32> = tasks.iter().map(|task| task.thread).collect();
         // A thread that requested nothing may have used something.

@@ -103,14 +103,10 @@ impl Stacks {
             all.calls += met.calls;
             all.cpu_ns += met.cpu_ns;
         }
-        let stack = |((process, call, frames), met): ((String, String, Vec<StackFrame>), Met)| Stack {
-            process,
-            call,
-            frames,
-            calls: met.calls,
-            cpu_ns: met.cpu_ns as f64,
-        };
-        let mut stacks: Vec<Stack> = merged.into_iter().map(stack).collect();
+        let mut stacks = Vec::new();
+        for ((process, call, frames), Met { calls, cpu_ns }) in merged {
+            stacks.push(Stack { process, call, frames, calls, cpu_ns: cpu_ns as f64 });
+        }
         stacks.sort_by(|one, other| other.calls.cmp(&one.calls).then_with(|| one.frames.cmp(&other.frames)));
         stacks
     }

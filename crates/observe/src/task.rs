@@ -1,5 +1,7 @@
 //! One task as a source of counts reports it.
 
+use libc::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGSYS, SIGTRAP, SIGXCPU, SIGXFSZ};
+
 use crate::counts::Counts;
 
 /// A task: a thread, with what it did until now or until its end.
@@ -33,18 +35,7 @@ pub(crate) struct Task {
 pub(crate) const ENDS: u16 = 0;
 
 /// Signals that leave a dump of memory: one of these is delivered to a thread under its own number (signal(7)).
-const DUMPING: [i32; 10] = [
-    libc::SIGQUIT,
-    libc::SIGILL,
-    libc::SIGTRAP,
-    libc::SIGABRT,
-    libc::SIGBUS,
-    libc::SIGFPE,
-    libc::SIGSEGV,
-    libc::SIGXCPU,
-    libc::SIGXFSZ,
-    libc::SIGSYS,
-];
+const DUMPING: [i32; 10] = [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGXCPU, SIGXFSZ, SIGSYS];
 
 impl Task {
     /// Replaces the end of the process, among the signals of an ended task, by the signal that ended it. It is that of the first

@@ -37,7 +37,7 @@ pub use clock::Clock;
 pub use device::{Device, DeviceWrites};
 pub use failure::Failure;
 pub use operation::{Item, Need, Operation, Prepare, TermOf, term};
-pub use pauses::{Paused, Pauses};
+pub use pauses::Pauses;
 pub use record::Value;
 pub use registry::Registry;
 pub use repeat::{Loop, opaque, repeat};

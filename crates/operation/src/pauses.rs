@@ -5,21 +5,15 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use crate::clock::Clock;
+use crate::stopwatch::Took;
 use crate::usage::Usage;
 
 /// The pauses of one loop. Clones count together.
 #[derive(Clone, Debug)]
 pub struct Pauses {
     clock: Clock,
-    taken: Rc<Cell<Paused>>,
-}
-
-/// The sum of the pauses of a batch.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Paused {
-    /// In ns. Each pause includes the clock reading that ends it.
-    pub elapsed: f64,
-    pub usage: Usage,
+    /// Their sum. Each includes the clock reading that ends it.
+    taken: Rc<Cell<Took>>,
 }
 
 impl Pauses {
@@ -36,7 +30,7 @@ impl Pauses {
         let usage = Usage::of_this_process().since(used);
         let elapsed = self.clock.now() - start;
         let before = self.taken.get();
-        self.taken.set(Paused { elapsed: before.elapsed + elapsed + self.clock.cost, usage: before.usage.plus(usage) });
+        self.taken.set(Took { elapsed: before.elapsed + elapsed + self.clock.cost, usage: before.usage.plus(usage) });
         elapsed
     }
 
@@ -53,7 +47,7 @@ impl Pauses {
     }
 
     /// The sum of the pauses since the last call.
-    pub fn take(&self) -> Paused {
+    pub fn take(&self) -> Took {
         self.taken.take()
     }
 }
@@ -95,6 +89,6 @@ mod tests {
         let paused = pauses.take();
         assert!(paused.elapsed >= 22e6 && paused.elapsed >= reported, "{paused:?}, {reported}");
         assert!(paused.usage.user + paused.usage.system > 0.0, "{paused:?}");
-        assert_eq!(clone.take(), Paused::default());
+        assert_eq!(clone.take(), Took::default());
     }
 }

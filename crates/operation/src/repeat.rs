@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
-use crate::pauses::{Paused, Pauses};
+use crate::pauses::Pauses;
 use crate::stopwatch::Took;
 
 /// What does the iterations of a batch. As a `dyn FnMut` each loop would be compiled twice, because the table of a closure also
@@ -60,8 +60,7 @@ impl Loop {
 
     /// A loop that may time its batches itself: `run(times)` returns what a batch took, or `None` where all of its time
     /// counts.
-    pub fn reporting(run: impl FnMut(u64) -> Result<Option<Took>, Failure> + 'static) -> Loop {
-        let mut run = run;
+    pub fn reporting(mut run: impl FnMut(u64) -> Result<Option<Took>, Failure> + 'static) -> Loop {
         Loop::of(Box::new(move |times, _| run(times)))
     }
 
@@ -166,7 +165,7 @@ impl Loop {
     }
 
     /// The sum of the pauses since the last call.
-    pub fn paused(&self) -> Paused {
+    pub fn paused(&self) -> Took {
         self.pauses.as_ref().map(Pauses::take).unwrap_or_default()
     }
 

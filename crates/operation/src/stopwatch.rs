@@ -6,7 +6,7 @@ use crate::clock::Clock;
 use crate::usage::Usage;
 
 /// What a batch took in the process that ran it: elapsed time, processor time, faults and switches.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Took {
     /// In ns, without the cost of clock readings.
     pub elapsed: f64,

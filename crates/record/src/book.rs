@@ -119,10 +119,8 @@ impl Book {
             return Err(contradicts("clock", format!("{} is not a positive number", clock.ghz)));
         }
         if self.counted_in == CountedIn::Cycles && self.clock.is_none() {
-            return Err(contradicts(
-                "clock",
-                "a book counted in cycles names the clock that turns them to times".into(),
-            ));
+            let why = "a book counted in cycles names the clock that turns them to times";
+            return Err(contradicts("clock", why.into()));
         }
         for (index, entry) in self.costs.iter().enumerate() {
             let same = |other: &Entry| other.operation == entry.operation && other.at == entry.at;

@@ -173,7 +173,7 @@ impl Hidden {
 }
 
 /// One fresh process that measured one operation at one point.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Round {
     /// Position in the shuffled order of all rounds of the run, from 0.
     pub order: u32,

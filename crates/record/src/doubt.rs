@@ -200,10 +200,8 @@ impl fmt::Display for Doubt {
                 write!(out, "two groups of samples, around {low} and {high}; look at the rounds in the run file")
             }
             Doubt::Layout { at } => {
-                write!(
-                    out,
-                    "undisturbed rounds show another layout of code and data, at {at}: the interval reaches to it"
-                )
+                let layout = format!("undisturbed rounds show another layout of code and data, at {at}");
+                write!(out, "{layout}: the interval reaches to it")
             }
             Doubt::NonLinear { ratio } => {
                 let slower = format!("an iteration costs {ratio:.2} times as much in batches of half the length");

@@ -58,10 +58,7 @@ impl Observation {
 
     /// Its repetitions; without any, itself.
     pub fn all_repetitions(&self) -> Vec<Repetition> {
-        if self.repetitions.is_empty() {
-            return vec![self.repetition()];
-        }
-        self.repetitions.clone()
+        if self.repetitions.is_empty() { vec![self.repetition()] } else { self.repetitions.clone() }
     }
 
     /// What came after `earlier`, an earlier look at the same target.
@@ -91,10 +88,8 @@ impl Observation {
         });
         let together = self.together.since(&earlier.together);
         let counted_before = earlier.counting.as_ref().map_or(0.0, |cost| cost.together_ns);
-        let counting = self
-            .counting
-            .clone()
-            .map(|cost| CountingCost { together_ns: (cost.together_ns - counted_before).max(0.0), ..cost });
+        let since = |cost: &CountingCost| (cost.together_ns - counted_before).max(0.0);
+        let counting = self.counting.clone().map(|cost| CountingCost { together_ns: since(&cost), ..cost });
         Observation {
             elapsed_ns: (self.elapsed_ns - earlier.elapsed_ns).max(0.0),
             usage: self.usage.since(&earlier.usage),

@@ -85,16 +85,12 @@ fn checked(bytes: &[u8]) -> Result<Run, ReadError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(ReadError::Empty);
     }
-    let run: Run = match serde_json::from_slice(bytes) {
-        Ok(run) if is_known(&run) => run,
+    let run = match serde_json::from_slice::<Run>(bytes) {
+        Ok(run) if [SCHEMA, OLDER_SCHEMA].contains(&run.schema.as_str()) => run,
         other => return Err(refusal(bytes, other.err())),
     };
     check(&run)?;
     Ok(run)
-}
-
-fn is_known(run: &Run) -> bool {
-    [SCHEMA, OLDER_SCHEMA].contains(&run.schema.as_str())
 }
 
 /// Why a document is no run: by its schema, if it has one, else by this error.
@@ -184,14 +180,8 @@ pub(crate) fn make_printable(run: &mut Run) {
             Value::String(text) => *text = printable(text),
             Value::Array(items) => items.iter_mut().for_each(walk),
             Value::Object(fields) => {
-                let old = std::mem::take(fields);
-                *fields = old
-                    .into_iter()
-                    .map(|(name, mut value)| {
-                        walk(&mut value);
-                        (printable(&name), value)
-                    })
-                    .collect();
+                fields.values_mut().for_each(walk);
+                *fields = std::mem::take(fields).into_iter().map(|(name, value)| (printable(&name), value)).collect();
             }
             _ => {}
         }

@@ -79,22 +79,15 @@ impl Requests {
         let call = |now: &CallCount, then: Option<&CallCount>| {
             let then = if let Some(then) = then { then } else { &CallCount::default() };
             let count = now.count.saturating_sub(then.count);
-            let bytes = now.bytes.map(|bytes| bytes.wrapping_sub(then.bytes.unwrap_or(0)));
-            let errors = beyond(&now.errors, &then.errors, NamedCount::key, NamedCount::since);
-            let wakes = now.wakes.saturating_sub(then.wakes);
-            let near_wakes = now.near_wakes.saturating_sub(then.near_wakes);
-            let freed_pages = now.freed_pages.saturating_sub(then.freed_pages);
-            let objects = beyond(&now.objects, &then.objects, |row| row.object.clone(), ObjectCount::since);
-            let measured = now.measured.and_then(|all| all.since(then.measured));
             (count > 0).then(|| CallCount {
                 count,
-                bytes,
-                wakes,
-                near_wakes,
-                freed_pages,
-                objects,
-                errors,
-                measured,
+                bytes: now.bytes.map(|bytes| bytes.wrapping_sub(then.bytes.unwrap_or(0))),
+                wakes: now.wakes.saturating_sub(then.wakes),
+                near_wakes: now.near_wakes.saturating_sub(then.near_wakes),
+                freed_pages: now.freed_pages.saturating_sub(then.freed_pages),
+                objects: beyond(&now.objects, &then.objects, |row| row.object.clone(), ObjectCount::since),
+                errors: beyond(&now.errors, &then.errors, NamedCount::key, NamedCount::since),
+                measured: now.measured.and_then(|all| all.since(then.measured)),
                 ..now.clone()
             })
         };

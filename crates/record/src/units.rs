@@ -71,13 +71,8 @@ impl fmt::Display for Bytes {
     /// Exact in the largest binary unit that divides the count: `64 B`, `4 KiB`, `1536 B`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = ["B", "KiB", "MiB", "GiB", "TiB"];
-        let mut value = self.0;
-        let mut unit = 0;
-        while value != 0 && value.is_multiple_of(1024) && unit + 1 < units.len() {
-            value /= 1024;
-            unit += 1;
-        }
-        out.pad(&format!("{value} {}", units[unit]))
+        let unit = if self.0 == 0 { 0 } else { (self.0.trailing_zeros() as usize / 10).min(units.len() - 1) };
+        out.pad(&format!("{} {}", self.0 >> (10 * unit), units[unit]))
     }
 }
 
@@ -230,10 +225,7 @@ mod tests {
 
     #[test]
     fn durations_take_the_unit_that_fits() {
-        let texts: Vec<String> = [0.333, 93.14, 999.4, 999.6, 4523.0, -12.0, 1.5e7, 2e9, 0.0]
-            .iter()
-            .map(|&ns| Nanoseconds(ns).to_string())
-            .collect();
+        let texts = [0.333, 93.14, 999.4, 999.6, 4523.0, -12.0, 1.5e7, 2e9, 0.0].map(|ns| Nanoseconds(ns).to_string());
         assert_eq!(
             texts,
             ["0.333 ns", "93.1 ns", "999 ns", "1.00 µs", "4.52 µs", "-12.0 ns", "15.0 ms", "2.00 s", "0 ns"]

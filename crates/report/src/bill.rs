@@ -10,11 +10,12 @@ mod waiting;
 mod why;
 
 use analysis::bill::{Bill, BillRow, known_split, place_of};
-use record::units::{Amount, grouped, percent, range};
+use record::units::{Amount, percent, range};
 use record::{Alternated, CountingCost, Nanoseconds, Observation, ProcessCounts, Usage, typed_name};
 
 use crate::column::{self, Column, right};
 use crate::grid::{Grid, RowKind};
+use crate::interval::time;
 use crate::text::{Style, in_table, times};
 
 pub use changes::{BillChanges, BillGate, bill_changes, bill_changes_markdown};
@@ -42,9 +43,7 @@ pub fn bill(view: &BillView, style: Style) -> String {
     let most = if style.is_full() { usize::MAX } else { MOST_PAIRS };
     let pairs = seen.together.pairs.iter().take(most);
     let pairs: Vec<_> = pairs.map(|pair| format!("{} {}, {}", times(pair.count), pair.first, pair.then)).collect();
-    if !pairs.is_empty() {
-        page += &(style.paragraph("pairs    ", &pairs.join("; ")) + "\n");
-    }
+    page += &style.paragraphs("pairs    ", (!pairs.is_empty()).then(|| pairs.join("; ")));
     page += &others(seen, style);
     if seen.processes.len() > 1 || seen.processes.iter().any(|process| process.threads.len() > 1) {
         page += &format!("\n{}", processes(seen, style));
@@ -87,11 +86,11 @@ fn rows(view: &BillView, style: Style) -> String {
     let bill = view.bill;
     let mut columns = columns(bill);
     let mut grid = column::grid(&columns);
-    grid.add(RowKind::Heading, column::titles("asked of the kernel", &columns));
+    grid.heading(column::titles("asked of the kernel", &columns));
     let most = if style.is_full() { usize::MAX } else { MOST_ROWS };
     for row in bill.rows.iter().take(most) {
         let name = format!("  {}", in_table(&typed_name(&row.what)));
-        grid.add(RowKind::Row, column::named(name, row, &mut columns));
+        grid.row(column::named(name, row, &mut columns));
     }
     let rest = bill.rows.get(most..).unwrap_or_default();
     if !rest.is_empty() {
@@ -115,7 +114,6 @@ fn cpu_time(rows: &[BillRow]) -> String {
 
 /// The columns behind the name. With samples, a price is beside the time as it was measured.
 fn columns(bill: &Bill) -> Vec<Column<'_, BillRow>> {
-    let time = |ns: Option<f64>| ns.map_or_else(|| "-".into(), |ns| Nanoseconds(ns).to_string());
     let measured = |row: &BillRow| row.measured.map(|all| (all.value, all.high - all.value));
     let cpu = |row: &BillRow| row.measured.map(|measured| measured.value).or(row.whole_cpu_ns());
     let is_measured = bill.measured.is_some();
@@ -153,18 +151,13 @@ fn columns(bill: &Bill) -> Vec<Column<'_, BillRow>> {
 /// How the bill closes: what is explained, what counting cost, and the rest.
 fn closing(view: &BillView, style: Style) -> String {
     let bill = view.bill;
-    let mut text = String::new();
-    if let Some(counting) = &view.seen.counting {
-        let cost = counting_cost(counting, view.seen.usage.cpu_ns);
-        text += &(style.paragraph("counting ", &cost) + "\n");
-    }
-    let (Some(charged), Some(share), Some(residual)) = (bill.charged, bill.explained_share(), bill.residual_ns())
+    let counting = view.seen.counting.as_ref().map(|counting| counting_cost(counting, view.seen.usage.cpu_ns));
+    let text = style.paragraphs("counting ", counting);
+    let (Some(charged), Some(share), Some(residual), Some(_)) =
+        (bill.charged, bill.explained_share(), bill.residual_ns(), view.run)
     else {
         return text;
     };
-    if view.run.is_none() {
-        return text;
-    }
     let what = if charged.kernel_alone { "in the kernel" } else { "of processor time, user and kernel together" };
     let range = bill.range_ns.map_or_else(String::new, |ends| {
         let [one, many] = ends.map(|ns| percent(ns / charged.ns.max(1.0)));
@@ -178,8 +171,7 @@ fn closing(view: &BillView, style: Style) -> String {
         Nanoseconds(residual),
     );
     let why = why::why(view.seen, bill, view.lacking);
-    text += &measured::line(bill, style);
-    text + &style.paragraph("closes   ", &(closes + &why.unwrap_or_default())) + "\n"
+    text + &measured::line(bill, style) + &style.paragraphs("closes   ", [closes + &why.unwrap_or_default()])
 }
 
 /// What counting cost, by each way in which that is known.
@@ -244,33 +236,24 @@ fn others(seen: &Observation, style: Style) -> String {
 
 fn processes(seen: &Observation, style: Style) -> String {
     let mut grid = Grid::new("<>>>>>>", [vec![2], vec![6], vec![5]]);
-    let titles = ["processes", "pid", "threads", "calls", "CPU time", "faults", "switches"];
-    grid.add(RowKind::Heading, titles.map(String::from).into());
+    grid.heading(["processes", "pid", "threads", "calls", "CPU time", "faults", "switches"]);
     let most = if style.is_full() { usize::MAX } else { MOST_PROCESSES };
     for process in seen.processes.iter().take(most) {
-        grid.add(RowKind::Row, process_cells(process));
+        grid.row(process_cells(process));
     }
     let rest = seen.processes.get(most..).unwrap_or_default();
     if !rest.is_empty() {
         let many: u64 = rest.iter().map(|process| process.processes).sum();
         let calls: u64 = rest.iter().map(|process| process.requests.total()).sum();
-        let name = format!("  {} others", times(many));
-        let none = String::new;
-        grid.add(RowKind::Aside, vec![name, none(), none(), times(calls), none(), none(), none()]);
+        grid.add(RowKind::Aside, [&format!("  {} others", times(many)), "", "", &times(calls)]);
     }
-    let ends = seen.usage.cpu_ns.zip(sum_of_processes(seen)).map_or(0.0, |(whole, known)| whole - known);
+    // Known if it is known of all.
+    let charged: Option<f64> = seen.processes.iter().map(|process| process.usage.cpu_ns).sum();
+    let ends = seen.usage.cpu_ns.zip(charged).map_or(0.0, |(whole, known)| whole - known);
     if ends > ENDS * seen.usage.cpu_ns.unwrap_or(0.0) {
-        let none = String::new;
-        let cells =
-            vec!["  ends of tasks".into(), none(), none(), none(), Nanoseconds(ends).to_string(), none(), none()];
-        grid.add(RowKind::Aside, cells);
+        grid.add(RowKind::Aside, ["  ends of tasks", "", "", "", &Nanoseconds(ends).to_string()]);
     }
     grid.render(style)
-}
-
-/// The processor time that is charged to processes, in ns, if it is known of all.
-fn sum_of_processes(seen: &Observation) -> Option<f64> {
-    seen.processes.iter().map(|process| process.usage.cpu_ns).sum()
 }
 
 fn process_cells(process: &ProcessCounts) -> Vec<String> {
@@ -283,8 +266,8 @@ fn process_cells(process: &ProcessCounts) -> Vec<String> {
         format!("  {}{several}{running}", in_table(&process.name)),
         process.pid.map_or_else(|| "-".into(), |pid| pid.to_string()),
         times(process.thread_count.max(process.threads.len() as u64).max(1)),
-        grouped(process.requests.total() as f64),
-        usage.cpu_ns.map_or_else(|| "-".into(), |cpu| Nanoseconds(cpu).to_string()),
+        times(process.requests.total()),
+        time(usage.cpu_ns),
         number(sum(usage.minor_faults, usage.major_faults)),
         number(sum(usage.voluntary_switches, usage.involuntary_switches)),
     ]
@@ -298,10 +281,8 @@ fn findings(view: &BillView, style: Style) -> String {
     for finding in &view.bill.findings {
         let felt = finding.saves_elapsed_ns.map(|[least, most]| {
             let share = percent(least / view.seen.elapsed_ns.max(1.0));
-            format!(
-                " Saves {} of waiting ({share} of the elapsed time or more).",
-                range(Nanoseconds(least), Nanoseconds(most))
-            )
+            let saved = range(Nanoseconds(least), Nanoseconds(most));
+            format!(" Saves {saved} of waiting ({share} of the elapsed time or more).")
         });
         let saves = finding.saves_ns.map_or_else(String::new, |[least, most]| {
             let share = finding.share.map_or_else(String::new, |share| format!(", {}", percent(share)));
@@ -319,10 +300,9 @@ fn findings(view: &BillView, style: Style) -> String {
 
 /// What was passed over, lost or lacking.
 fn footnotes(view: &BillView, style: Style) -> String {
-    let mut notes: Vec<String> = Vec::new();
-    for passed in &view.seen.passed_over {
-        notes.push(format!("not counted by {}: {}", passed.source, passed.reason));
-    }
+    let passed = view.seen.passed_over.iter();
+    let mut notes: Vec<_> =
+        passed.map(|passed| format!("not counted by {}: {}", passed.source, passed.reason)).collect();
     if view.seen.numbers_alone {
         notes.push("calls that a seccomp filter refuses are not counted by --counts-only".into());
     }

@@ -11,9 +11,12 @@ pub(crate) mod rows;
 pub(crate) mod verdicts;
 mod view;
 
-use analysis::compare::{Comparison, Conditions, DifferingFact, Joint, conditions, is_published};
+use analysis::change::FEW_ROUNDS;
+use analysis::compare::{Comparison, Conditions, DifferingFact, Joint, conditions, is_published, rounds_behind};
+use record::Cost;
 use record::units::{counted, percent};
 
+use crate::footnotes::Footnotes;
 use crate::text::Style;
 
 pub use gate::gate_sentence;
@@ -27,7 +30,7 @@ pub fn comparison(
     view: &ComparisonView<'_>,
     style: Style,
 ) -> Vec<String> {
-    let mut notes = notes::Notes::of_page(style);
+    let mut notes = Footnotes::of(style);
     let rows = rows::rows(comparison, view, &mut notes, style);
     let parts = [
         verdicts::lines(comparison, view, style),
@@ -49,35 +52,24 @@ fn criteria(comparison: &Comparison<'_>, view: &ComparisonView<'_>, style: Style
     let mut text = String::new();
     for (column, joint) in comparison.noise.iter().enumerate() {
         let pair = if comparison.noise.len() == 1 { String::new() } else { format!("{}: ", view.label(column + 1)) };
-        text += &(style.dim(&style.paragraph("", &format!("{pair}{}", change(comparison, column, joint)))) + "\n");
-        let notes = [
-            drifted(joint.conditions),
-            loaded(joint.conditions),
-            miscounted(joint.conditions),
-            shared(comparison, column),
-        ];
-        text += &style.asides("", notes.into_iter().flatten().map(|note| format!("{pair}{note}")));
+        let conditions = joint.conditions;
+        let notes = [drifted(conditions), loaded(conditions), miscounted(conditions), shared(comparison, column)];
+        let all = [change(comparison, column, joint)].into_iter().chain(notes.into_iter().flatten());
+        text += &style.asides("", all.map(|note| format!("{pair}{note}")));
     }
     if view.shown != Shown::All {
         return text;
     }
-    let margin = comparison.noise.first().map_or(0.0, |joint| joint.margin);
+    let margin = percent(comparison.noise.first().map_or(0.0, |joint| joint.margin));
     let rule = format!(
-        "The same: the ratio lies within {} of 1 on either side, each at 95 %. Neither a change nor the same: inconclusive.",
-        percent(margin)
+        "The same: the ratio lies within {margin} of 1 on either side, each at 95 %. Neither a change nor the same: inconclusive."
     );
-    text += &(style.dim(&style.paragraph("", &rule)) + "\n");
-    if comparison.unit.is_none() {
-        let cycles =
-            "Costs that follow the clock are compared in cycles; what the clock itself changed is the first row.";
-        text += &(style.dim(&style.paragraph("", cycles)) + "\n");
-    }
-    if comparison.rows.len() > 1 {
-        let warning = "The geometric mean weights every operation alike, a load and an exec; what a program pays depends \
-                       on how often it does each.";
-        text += &(style.dim(&style.paragraph("", warning)) + "\n");
-    }
-    text
+    let cycles = "Costs that follow the clock are compared in cycles; what the clock itself changed is the first row.";
+    let warning = "The geometric mean weights every operation alike, a load and an exec; what a program pays depends \
+                   on how often it does each.";
+    let further = [(comparison.unit.is_none(), cycles), (comparison.rows.len() > 1, warning)];
+    let further = further.into_iter().filter(|(holds, _)| *holds).map(|(_, sentence)| sentence);
+    text + &style.asides("", [rule.as_str()].into_iter().chain(further))
 }
 
 /// What costs may have drifted by from one run to the other; `None` if that is little.
@@ -166,9 +158,12 @@ fn change(comparison: &Comparison<'_>, column: usize, joint: &Joint) -> String {
         ", and both runs were undisturbed in two rounds of it that do not show the same layouts"
     };
     let judged = counted(joint.judged as u64, "cost");
+    let pairs = comparison.rows.iter().filter_map(|row| Some([row.base, row.others[column].as_ref()?.0])).flatten();
+    let has_few = |cost: &Cost| !cost.rounds.is_empty() && rounds_behind(cost) < FEW_ROUNDS;
+    let few = if pairs.into_iter().any(has_few) { "; further with two or three rounds" } else { "" };
     format!(
         "a change: more than {}, and more than {:.2} times half the interval of the ratio (chance brings any of {judged} so far in one \
-         comparison of twenty){book}",
+         comparison of twenty{few}){book}",
         percent(joint.threshold),
         joint.reaches(),
     )

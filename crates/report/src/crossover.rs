@@ -7,7 +7,7 @@ use record::{Bytes, Unit};
 
 use crate::chart::{self, Chart, Series};
 use crate::grid::Grid;
-use crate::interval::{half_width, value_or_bound};
+use crate::interval::{half_width, value_or_bound, with_ends};
 use crate::text::Style;
 
 /// A crossover as pages and documents show it.
@@ -44,10 +44,8 @@ impl CrossoverShown<'_> {
             }
             CrossoverAnswer::Never { cheaper, trend } => {
                 let beyond = trend.map_or_else(String::new, |trend| {
-                    format!(
-                        " If the trend at the end goes on, they cross near {}, which was not measured.",
-                        self.number(trend.near)
-                    )
+                    let near = self.number(trend.near);
+                    format!(" If the trend at the end goes on, they cross near {near}, which was not measured.")
                 });
                 format!("They do not cross: {} takes less {}{range}.{beyond}", name(*cheaper), self.by)
             }
@@ -65,17 +63,10 @@ impl CrossoverShown<'_> {
     }
 
     fn crossing(&self, crossing: &Crossing) -> String {
-        let name = |side: Side| &self.names[side.index()];
-        format!(
-            "{} takes less {} below {} = {} ({} to {}), {} above.",
-            name(crossing.below),
-            self.by,
-            self.axis,
-            self.number(crossing.at.value),
-            self.number(crossing.at.low),
-            self.number(crossing.at.high),
-            name(crossing.below.other())
-        )
+        let [below, above] = [crossing.below, crossing.below.other()].map(|side| &self.names[side.index()]);
+        let Interval { value, low, high } = crossing.at;
+        let [at, low, high] = [value, low, high].map(|number| self.number(number));
+        format!("{below} takes less {} below {} = {at} ({low} to {high}), {above} above.", self.by, self.axis)
     }
 
     /// A number of the axis, also one between two that it takes.
@@ -110,8 +101,7 @@ impl CrossoverShown<'_> {
 pub fn crossover(found: &CrossoverShown<'_>, width: usize, style: Style) -> String {
     let mut text = style.bold(&style.paragraph("", &found.answer())) + "\n\n";
     let mut grid = Grid::new(">>>>>>", [vec![2, 4], vec![3]]);
-    let heads = [found.axis, &found.names[0], "+-", &found.names[1], "+-", "first over second"];
-    grid.heading(heads);
+    grid.heading([found.axis, &found.names[0], "+-", &found.names[1], "+-", "first over second"]);
     for point in found.points {
         let [one, other] = &point.costs;
         grid.row([
@@ -124,14 +114,9 @@ pub fn crossover(found: &CrossoverShown<'_>, width: usize, style: Style) -> Stri
         ]);
     }
     text += &grid.render(style);
-    text += &format!("\n{}", found.chart().text(width));
-    text += &style.paragraphs("  ", found.notes);
-    text
+    text + &format!("\n{}", found.chart().text(width)) + &style.paragraphs("  ", found.notes)
 }
 
 fn over(one: Interval, other: Interval) -> String {
-    ratio(one, other).map_or_else(
-        || "-".into(),
-        |ratio| format!("{} ({} to {})", significant(ratio.value), significant(ratio.low), significant(ratio.high)),
-    )
+    ratio(one, other).map_or_else(|| "-".into(), |ratio| with_ends(&ratio, significant))
 }

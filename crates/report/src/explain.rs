@@ -37,15 +37,10 @@ pub fn explained(
     grid.heading(["", "cost", "parts", "residual", "of it"]);
     for explanation in explanations {
         let lacks = if explanation.parts.iter().any(|part| part.total.is_none()) { " (a part is missing)" } else { "" };
+        let [whole, sum, residual] = [&explanation.whole, &explanation.sum, &explanation.residual].map(value_or_bound);
         let share = explanation.residual_share.map_or_else(|| "-".into(), percent);
-        let figures = [
-            value_or_bound(&explanation.whole),
-            value_or_bound(&explanation.sum),
-            value_or_bound(&explanation.residual),
-            share,
-        ];
-        let name = vec![format!("  {}{lacks}", typed_name(&explanation.name))];
-        grid.row([name, figures.to_vec(), vec![notes.doubts(&explanation.residual_doubts)]].concat());
+        let name = format!("  {}{lacks}", typed_name(&explanation.name));
+        grid.row([name, whole, sum, residual, share, notes.doubts(&explanation.residual_doubts)]);
     }
     page + &grid.render(style) + &notes.render(style)
 }
@@ -73,9 +68,7 @@ pub fn explanations(run: &Run, explanations: &[Explanation], style: Style) -> St
         grid.row([residual, vec![notes.doubts(&explanation.residual_doubts)]].concat());
         grid.row([last("the cost", &explanation.whole), vec![notes.doubts(&explanation.doubts)]].concat());
         page += &format!("\n{}", grid.render(style));
-        if !explanation.summary.is_empty() {
-            page += &(style.dim(&style.paragraph("  ", &explanation.summary)) + "\n");
-        }
+        page += &style.asides("  ", Some(&explanation.summary).filter(|summary| !summary.is_empty()));
     }
     page + &notes.render(style)
 }
@@ -83,20 +76,18 @@ pub fn explanations(run: &Run, explanations: &[Explanation], style: Style) -> St
 /// Derived costs: every route with its figure or what it lacks, and how far the routes agree.
 fn derived_costs(derived: &[Derived], notes: &mut Footnotes, style: Style) -> String {
     let mut grid = Grid::new("<>><", NOTHING);
-    let aside = |text: String| vec![text, String::new(), String::new()];
     for cost in derived {
-        grid.heading(vec![cost.name.clone(), "cost".into(), "+-".into()]);
+        grid.heading([cost.name.as_str(), "cost", "+-"]);
         for followed in &cost.routes {
-            let (cells, how) = match &followed.figure {
+            let ([figure, width], how) = match &followed.figure {
                 Ok(figure) => ([value_or_bound(figure), half_width(figure)], followed.route.short_formula()),
                 Err(missing) => (["-".into(), "-".into()], format!("not in this run: {}", missing.join(", "))),
             };
-            let [figure, width] = cells;
             let doubts = if followed.figure.is_ok() { notes.doubts(&followed.doubts) } else { String::new() };
-            grid.row(vec![format!("  {}", followed.route.name), figure, width, doubts]);
-            grid.add(RowKind::Aside, aside(format!("    {how}")));
+            grid.row([format!("  {}", followed.route.name), figure, width, doubts]);
+            grid.add(RowKind::Aside, [format!("    {how}")]);
         }
-        grid.add(RowKind::Aside, aside(format!("  {}", agreement(cost))));
+        grid.add(RowKind::Aside, [format!("  {}", agreement(cost))]);
     }
     grid.render(style)
 }
@@ -129,30 +120,23 @@ fn entry(shares: &[EntryShare], notes: &mut Footnotes, style: Style) -> String {
     let mut row = |share: &EntryShare| {
         let times = if share.entries == 1.0 { String::new() } else { format!(" ({} entries)", share.entries) };
         let half = share.share.bounded_half().map_or_else(|| "-".into(), percent);
-        vec![
-            format!("  {}{times}", typed_name(&share.name)),
-            percent(share.share.value),
-            half,
-            notes.doubts(&share.doubts),
-        ]
+        let name = format!("  {}{times}", typed_name(&share.name));
+        [name, percent(share.share.value), half, notes.doubts(&share.doubts)]
     };
     let hidden = shares.len().saturating_sub(2 * ENDS);
     for (index, share) in shares.iter().enumerate() {
         if hidden > 0 && index == ENDS {
-            grid.add(RowKind::Aside, vec![format!("  ... {hidden} more ..."), String::new(), String::new()]);
+            grid.add(RowKind::Aside, [format!("  ... {hidden} more ...")]);
         }
         if hidden == 0 || index < ENDS || index >= ENDS + hidden {
             grid.row(row(share));
         }
     }
+    let ([low, middle, high], count) = ([low, middle, high].map(percent), shares.len());
     let summary = format!(
-        "half of the {} calls spend between {} and {} of their time on it, the middle one {}",
-        shares.len(),
-        percent(low),
-        percent(high),
-        percent(middle)
+        "half of the {count} calls spend between {low} and {high} of their time on it, the middle one {middle}"
     );
-    format!("\n{}{}\n", grid.render(style), style.dim(&style.paragraph("  ", &summary)))
+    format!("\n{}{}", grid.render(style), style.asides("  ", [summary]))
 }
 
 fn line(explanation: &Explanation, name: String, each: String, of: &Interval) -> Vec<String> {

@@ -49,9 +49,7 @@ pub fn factors(of: &FactorsOf, style: Style) -> String {
     if first.unit != second.unit {
         return page;
     }
-    page += &format!("\n{}\n", style.bold("consequences"));
-    page += &style.paragraphs("  ", consequences(of.factors));
-    page
+    page + &format!("\n{}\n{}", style.bold("consequences"), style.paragraphs("  ", consequences(of.factors)))
 }
 
 fn table(factors: &Factors, style: Style) -> String {
@@ -97,29 +95,24 @@ fn consequences(factors: &Factors) -> Vec<String> {
     };
     let users = |ratio: f64| scaled(1.0 / ratio, ["more users than", "fewer users than", "times as many users as"]);
     let cost = |ratio: f64| scaled(ratio, ["more than", "less than", "times as much as"]);
-    let mut sentences = Vec::new();
     let range = |of: &Interval| format!("between {} and {} times", significant(of.low), significant(of.high));
-    if !ratio.is_bounded() {
-        let (users, cost) = (users(ratio.value), cost(ratio.value));
-        sentences.push(format!(
+    let words = |of: &Interval| (users(of.value), cost(of.value), range(of));
+    let (users, cost, range) = words(ratio);
+    let mut sentences = vec![if !ratio.is_bounded() {
+        format!(
             "{how}, a CPU of B carries {users} one of A, and a unit of work costs {cost} there; how sure that is cannot be determined, because a \
              cost has no interval."
-        ));
+        )
     } else if !holds_one(ratio) {
-        let (users, cost) = (users(ratio.value), cost(ratio.value));
         let price = "at the same price per hour a unit of work costs";
-        sentences.push(format!("{how}, a CPU of B carries {users} one of A, and {price} {cost} there."));
+        format!("{how}, a CPU of B carries {users} one of A, and {price} {cost} there.")
     } else if between(ratio, AS_GOOD, 0.0) == Answer::Yes {
-        let range = range(ratio);
-        sentences.push(format!("{how}, B is as good as A to within 5 %: a unit of work takes {range} as long there."));
+        format!("{how}, B is as good as A to within 5 %: a unit of work takes {range} as long there.")
     } else {
-        let range = range(ratio);
-        sentences.push(format!(
-            "{how}, which of the two is faster is inconclusive: a unit of work takes {range} as long on B as on A."
-        ));
-    }
+        format!("{how}, which of the two is faster is inconclusive: a unit of work takes {range} as long on B as on A.")
+    }];
     if let Some(unexplained) = &factors.unexplained {
-        let (users, cost) = (users(unexplained.value), cost(unexplained.value));
+        let (users, cost, range) = words(unexplained);
         sentences.push(if !unexplained.is_bounded() {
             "Whether that is what the costs promise cannot be determined: one of them has no interval.".into()
         } else if !holds_one(unexplained) {
@@ -127,7 +120,7 @@ fn consequences(factors: &Factors) -> Vec<String> {
         } else if between(unexplained, AS_GOOD, 0.0) == Answer::Yes {
             "That is what the costs promise, to within 5 %.".into()
         } else {
-            format!("Whether that is what the costs promise is inconclusive: it is {} that.", range(unexplained))
+            format!("Whether that is what the costs promise is inconclusive: it is {range} that.")
         });
     }
     sentences

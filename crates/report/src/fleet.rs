@@ -63,16 +63,10 @@ fn grid(fleet: &Fleet, nodes: &[&Node], style: Style) -> String {
             None => "never started",
         };
         let reason = attempt.filter(|_| !complete).map(|attempt| attempt.reason.clone()).unwrap_or_default();
-        grid.add(
-            if complete { RowKind::Row } else { RowKind::Aside },
-            vec![
-                node.name.clone(),
-                state.into(),
-                format!("{} of {}", node.gathered.len(), fleet.plan.repeat),
-                attempt.and_then(|attempt| attempt.job.clone()).unwrap_or_default(),
-                reason,
-            ],
-        );
+        let job = attempt.and_then(|attempt| attempt.job.clone()).unwrap_or_default();
+        let documents = format!("{} of {}", node.gathered.len(), fleet.plan.repeat);
+        let kind = if complete { RowKind::Row } else { RowKind::Aside };
+        grid.add(kind, [&node.name, state, &documents, &job, &reason]);
     }
     grid.render(style)
 }
@@ -81,9 +75,9 @@ fn notes(fleet: &Fleet) -> Vec<String> {
     let mut notes = Vec::new();
     let versions = fleet.mixed_versions();
     if !versions.is_empty() {
+        let versions = versions.join(", ");
         notes.push(format!(
-            "The nodes measured with different programs: {}. Compare only nodes of the same one.",
-            versions.join(", ")
+            "The nodes measured with different programs: {versions}. Compare only nodes of the same one."
         ));
     }
     for names in fleet.same_machines() {

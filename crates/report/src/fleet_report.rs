@@ -46,7 +46,7 @@ fn summary(found: &Found, view: &FleetView<'_>, style: Style) -> String {
     let classes = count(shown().count(), "class");
     let slow = found.slow.iter().filter(|node| view.has(&node.class)).count();
     let head = [count(nodes, "node"), count(runs, "run"), count(costs, "cost"), classes].join("   ");
-    let mut page = format!("{head}\n{}\n", style.bold(&format!("{} slow", count(slow, "node"))));
+    let page = format!("{head}\n{}\n", style.bold(&format!("{} slow", count(slow, "node"))));
     let allowed = percent(found.options.false_share);
     let mut how = match found.tests {
         0 => format!("nothing was tested: no class has {} nodes", analysis::fleet::ENOUGH_NODES),
@@ -62,8 +62,7 @@ fn summary(found: &Found, view: &FleetView<'_>, style: Style) -> String {
     if found.older_runs > 0 {
         how += &format!("; {} not counted, taken before their node changed", count(found.older_runs, "run"));
     }
-    page += &(style.dim(&style.paragraph("", &how)) + "\n");
-    page
+    page + &style.asides("", [how])
 }
 
 fn added(ratio: &Interval) -> String {
@@ -83,15 +82,11 @@ fn slow_nodes(found: &Found, view: &FleetView<'_>, style: Style) -> String {
     for node in nodes.iter().take(most) {
         for (place, family) in node.families.iter().take(view.most(4)).enumerate() {
             let (name, class) = if place == 0 { (node.node.as_str(), node.class.as_str()) } else { ("", "") };
-            let cells = vec![format!("  {}", shown(name)), class.into(), added(&family.ratio), family_text(family)];
-            grid.row(cells);
+            grid.row([&format!("  {}", shown(name)), class, &added(&family.ratio), &family_text(family)]);
         }
         let more = node.families.len().saturating_sub(view.most(4));
         if more > 0 {
-            grid.add(
-                RowKind::Aside,
-                vec![String::new(), String::new(), String::new(), format!("and {more} more families")],
-            );
+            grid.add(RowKind::Aside, ["", "", "", &format!("and {more} more families")]);
         }
         let causes: Vec<String> =
             node.causes.iter().map(|cause| format!("{} ({})", cause.kind.word(), cause.because)).collect();
@@ -106,12 +101,9 @@ fn slow_nodes(found: &Found, view: &FleetView<'_>, style: Style) -> String {
 
 fn family_text(family: &SlowFamily) -> String {
     const FEW: usize = 2;
-    let worst: Vec<String> = family
-        .costs
-        .iter()
-        .take(FEW)
-        .map(|cost| format!("{} {:+.1} %", shown(&cost.name), (cost.ratio.value - 1.0) * 100.0))
-        .collect();
+    let worst = family.costs.iter().take(FEW);
+    let worst: Vec<String> =
+        worst.map(|cost| format!("{} {:+.1} %", shown(&cost.name), (cost.ratio.value - 1.0) * 100.0)).collect();
     let more = family.costs.len().saturating_sub(FEW);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     match worst.is_empty() {
@@ -130,14 +122,8 @@ fn doubted(found: &Found, view: &FleetView<'_>, style: Style) -> String {
     grid.heading(["not accused: figures in doubt", "class", "slower by", "in", "doubt"]);
     for node in all.iter().take(view.most(FEW)) {
         let doubt = format!("{:.0} % of its figures: {}", node.share * 100.0, node.doubt);
-        let cells = vec![
-            format!("  {}", shown(&node.node)),
-            node.class.clone(),
-            added(&node.ratio),
-            node.family.clone(),
-            doubt,
-        ];
-        grid.row(cells);
+        let name = format!("  {}", shown(&node.node));
+        grid.row([&name, &node.class, &added(&node.ratio), &node.family, &doubt]);
     }
     let mut page = format!("\n{}", grid.render(style));
     if all.len() > view.most(FEW) {
@@ -175,20 +161,12 @@ fn classes(found: &Found, view: &FleetView<'_>, style: Style) -> String {
         page += &(style.paragraph("  ", &class_text(class)) + "\n");
         page += &differing(class, view, style);
         if let [LackingNode { node, lacks, of }, ..] = class.lacking.as_slice() {
-            let text = format!(
-                "{} lack costs that most have, {} {lacks} of {of}",
-                count(class.lacking.len(), "node"),
-                shown(node)
-            );
-            page += &(style.paragraph("     ", &text) + "\n");
+            let (lacking, node) = (count(class.lacking.len(), "node"), shown(node));
+            let text = format!("{lacking} lack costs that most have, {node} {lacks} of {of}");
+            page += &style.paragraphs("     ", [text]);
         }
     }
     page
-}
-
-/// False for a part of which nothing was learnt.
-fn is_known(fact: &str) -> bool {
-    !matches!(fact, "" | "unknown")
 }
 
 fn class_text(class: &ClassFound) -> String {
@@ -197,18 +175,18 @@ fn class_text(class: &ClassFound) -> String {
     };
     let cpus = part(MachinePart::Cpus);
     let cpus = if cpus.is_empty() { String::new() } else { format!("{cpus} CPUs") };
-    let microcode =
-        Some(part(MachinePart::Microcode)).filter(|fact| is_known(fact)).map(|fact| format!("microcode {fact}"));
-    let huge =
-        Some(part(MachinePart::HugePages)).filter(|fact| is_known(fact)).map(|fact| format!("huge pages {fact}"));
+    let named = |name: &str, wanted: MachinePart| match part(wanted) {
+        "" | "unknown" => String::new(),
+        fact => format!("{name} {fact}"),
+    };
     let parts = [
         part(MachinePart::Cpu).to_string(),
         cpus,
         part(MachinePart::Memory).into(),
         part(MachinePart::Hypervisor).into(),
         part(MachinePart::Kernel).split(" #").next().unwrap_or_default().into(),
-        microcode.unwrap_or_default(),
-        huge.unwrap_or_default(),
+        named("microcode", MachinePart::Microcode),
+        named("huge pages", MachinePart::HugePages),
     ];
     let what = parts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
     let mut text =
@@ -222,6 +200,11 @@ fn class_text(class: &ClassFound) -> String {
     text
 }
 
+/// The name of a node of a class; empty if it has none of this number.
+pub(crate) fn node_name(class: &ClassFound, node: u32) -> &str {
+    class.class.nodes.iter().position(|other| *other == node).map_or("", |place| class.nodes[place].as_str())
+}
+
 /// The parts in which nodes of the class differ.
 fn differing(class: &ClassFound, view: &FleetView<'_>, style: Style) -> String {
     let mut page = String::new();
@@ -231,11 +214,8 @@ fn differing(class: &ClassFound, view: &FleetView<'_>, style: Style) -> String {
         if here.is_empty() {
             continue;
         }
-        let name = |node: u32| {
-            class.class.nodes.iter().position(|other| *other == node).map_or("", |place| class.nodes[place].as_str())
-        };
         let described =
-            |difference: &&(u32, MachinePart, String)| format!("{} {}", shown(name(difference.0)), cut(&difference.2));
+            |(node, _, is): &&(u32, MachinePart, String)| format!("{} {}", shown(node_name(class, *node)), cut(is));
         let some: Vec<String> = here.iter().take(view.most(3)).map(described).collect();
         let more = if here.len() > some.len() { ", ..." } else { "" };
         let text = format!("{} differs on {}: {}{more}", part.word(), count(here.len(), "node"), some.join(", "));

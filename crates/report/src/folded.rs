@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use analysis::bill::Bill;
-use record::{Observation, ProcessCounts, Requests};
+use record::{Observation, Requests};
 
 /// What a stack is weighed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,9 @@ pub fn folded(seen: &Observation, bill: &Bill, weight: Weight) -> String {
             add(&mut stacks, &format!("{own};{}", name(&thread.name)), &thread.requests);
             rest = rest.since(&thread.requests);
         }
-        add(&mut stacks, &remaining(process, &own), &rest);
+        // The calls of a process with one thread, or of threads beyond those listed.
+        let thread = if process.threads.is_empty() { &own } else { "other threads" };
+        add(&mut stacks, &format!("{own};{thread}"), &rest);
     }
     let each = |call: &str| -> f64 {
         match weight {
@@ -71,12 +73,6 @@ fn sampled(seen: &Observation, weight: Weight) -> String {
     text
 }
 
-/// The stack of calls that no thread listed here made: those of a process with one thread, or of threads beyond those listed.
-fn remaining(process: &ProcessCounts, own: &str) -> String {
-    let thread = if process.threads.is_empty() { own } else { "other threads" };
-    format!("{own};{thread}")
-}
-
 fn add(stacks: &mut BTreeMap<String, u64>, thread: &str, requests: &Requests) {
     let mut after: BTreeMap<&str, u64> = BTreeMap::new();
     for pair in &requests.pairs {
@@ -99,7 +95,7 @@ fn name(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use record::{CallCount, PairCount, ThreadCounts};
+    use record::{CallCount, PairCount, ProcessCounts, ThreadCounts};
 
     use super::*;
 

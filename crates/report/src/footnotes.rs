@@ -124,12 +124,10 @@ impl Footnotes {
 
     /// All texts, in the order of their numbers.
     pub(crate) fn render(&self, style: Style) -> String {
-        let mut text = String::new();
-        for (index, note) in self.notes.iter().enumerate() {
-            text += &style.dim(&style.paragraph(&format!("{:>5} ", format!("[{}]", index + 1)), &self.described(note)));
-            text.push('\n');
-        }
-        text
+        let note = |(note, number): (&Note, usize)| {
+            style.asides(&format!("{:>5} ", format!("[{number}]")), [self.described(note)])
+        };
+        self.notes.iter().zip(1..).map(note).collect()
     }
 
     fn described(&self, note: &Note) -> String {

@@ -93,16 +93,17 @@ impl Grid {
         Grid { columns, rows: Vec::new(), dropped }
     }
 
-    pub(crate) fn add(&mut self, kind: RowKind, cells: Vec<String>) {
-        self.rows.push((kind, cells.into_iter().map(|cell| Cell::Text(one_line(cell))).collect()));
+    /// A row. Cells that are missing at its end are empty.
+    pub(crate) fn add(&mut self, kind: RowKind, cells: impl IntoIterator<Item: Into<String>>) {
+        self.rows.push((kind, cells.into_iter().map(|cell| Cell::Text(one_line(cell.into()))).collect()));
     }
 
-    pub(crate) fn heading<C: Into<String>>(&mut self, cells: impl IntoIterator<Item = C>) {
-        self.add(RowKind::Heading, cells.into_iter().map(Into::into).collect());
+    pub(crate) fn heading(&mut self, cells: impl IntoIterator<Item: Into<String>>) {
+        self.add(RowKind::Heading, cells);
     }
 
-    pub(crate) fn row<C: Into<String>>(&mut self, cells: impl IntoIterator<Item = C>) {
-        self.add(RowKind::Row, cells.into_iter().map(Into::into).collect());
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item: Into<String>>) {
+        self.add(RowKind::Row, cells);
     }
 
     /// A row that begins with an operation and its point, which is at the column's right edge: long ids seldom have long
@@ -343,8 +344,7 @@ mod tests {
     #[test]
     fn a_text_inside_is_shortened_before_a_figure_is_left_out() {
         let mut grid = Grid::new("<<><", NOTHING);
-        let cells = ["  SDRC/RCVX", "pipe.woken.block same, woken start", "6.62 µs", "[1]"];
-        grid.row(cells);
+        grid.row(["  SDRC/RCVX", "pipe.woken.block same, woken start", "6.62 µs", "[1]"]);
         let narrow = at(&grid, 48);
         assert!(narrow.contains("6.62 µs  [1]") && narrow.contains('…') && narrow.contains(" start"), "{narrow}");
     }

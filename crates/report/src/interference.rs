@@ -1,7 +1,7 @@
 //! The page of `howslow interference`: the matrices, the dose curves, several loads at once, and the paper's own cell.
 
 use analysis::interference::{
-    DoseCurve, Interference, Load, LoadsPrediction, POINTS, PairSlowdown, Slowdown, conclusive,
+    DescribedKind, DoseCurve, Interference, Load, LoadsPrediction, POINTS, PairSlowdown, Slowdown, conclusive,
 };
 use analysis::statistics::Interval;
 use record::units::{counted, percent};
@@ -34,7 +34,7 @@ pub fn interference(found: &Interference, machine: &Machine, style: Style, width
     page += &kinds(found, style);
     if !found.skipped.is_empty() {
         page += &format!("\n{}\n", style.bold("not measured here"));
-        page += &style.paragraphs("  ", found.skipped.iter().map(|(what, reason)| format!("{what}: {reason}")));
+        page += &style.paragraphs("  ", found.skipped.iter().map(|skip| format!("{}: {}", skip.what, skip.reason)));
     }
     page
 }
@@ -173,15 +173,9 @@ fn together(found: &Interference, style: Style) -> String {
             let error = LoadsPrediction::error(value, combination.measured.value);
             format!("{:+.1} % (off by {:+.1} %)", (value - 1.0) * 100.0, error * 100.0)
         };
-        grid.add(
-            RowKind::Row,
-            vec![
-                format!("  {victim} beside {} {place}", loads.join(" and ")),
-                added(&combination.measured),
-                predicted(combination.prediction.product),
-                predicted(combination.prediction.sum),
-            ],
-        );
+        let LoadsPrediction { product, sum } = combination.prediction;
+        let name = format!("  {victim} beside {} {place}", loads.join(" and "));
+        grid.row([name, added(&combination.measured), predicted(product), predicted(sum)]);
     }
     format!("\n{}", grid.render(style))
 }
@@ -199,8 +193,8 @@ fn paper(found: &Interference, style: Style) -> String {
             };
             let figures: Vec<String> = CPU.iter().filter_map(figure).collect();
             if !figures.is_empty() {
-                let text = format!("{disk} {}: {}", place.described(), figures.join(", "));
-                lines += &(style.paragraph("  ", &text) + "\n");
+                let figures = figures.join(", ");
+                lines += &style.paragraphs("  ", [format!("{disk} {}: {figures}", place.described())]);
             }
         }
     }
@@ -213,8 +207,8 @@ fn paper(found: &Interference, style: Style) -> String {
 
 fn kinds(found: &Interference, style: Style) -> String {
     let mut grid = Grid::new("<<", NOTHING);
-    for (kind, operation) in &found.kinds {
-        grid.add(RowKind::Aside, vec![format!("  {kind}"), operation.clone()]);
+    for DescribedKind { name, operation } in &found.kinds {
+        grid.add(RowKind::Aside, vec![format!("  {name}"), operation.clone()]);
     }
     format!("\n{}\n{}", style.bold("kinds of work"), grid.render(style))
 }

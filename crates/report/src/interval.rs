@@ -31,6 +31,17 @@ pub(crate) fn range_of_wide(figures: &Figures) -> Option<String> {
     Some(ends(&low.to_string(), &high.to_string()))
 }
 
+/// `1.20 (1.10 to 1.30)`.
+pub(crate) fn with_ends(of: &Interval, text: fn(f64) -> String) -> String {
+    let [value, low, high] = [of.value, of.low, of.high].map(text);
+    format!("{value} ({low} to {high})")
+}
+
+/// A time in ns; `-` if it is not known.
+pub(crate) fn time(ns: Option<f64>) -> String {
+    ns.map_or_else(|| "-".into(), |ns| Nanoseconds(ns).to_string())
+}
+
 /// `low to high`; a unit that both have stands once.
 pub(crate) fn ends(low: &str, high: &str) -> String {
     match (low.rsplit_once(' '), high.rsplit_once(' ')) {

@@ -16,8 +16,7 @@ pub fn kept(run: &Run, all: &Run, count: usize, runs: &dyn Fn(&str) -> usize, st
         let Some(pooled) = all.costs.iter().find(|other| other.name() == name) else { continue };
         if heading != Some(cost.heading()) {
             heading = Some(cost.heading());
-            let titles = ["this run", "+-", "all runs", "+-", "runs"].map(String::from);
-            grid.heading([vec![cost.heading().to_string()], titles.to_vec()].concat());
+            grid.heading([cost.heading(), "this run", "+-", "all runs", "+-", "runs"]);
         }
         let mut cells = [figure(cost), figure(pooled)].concat();
         cells.push(runs(&name).to_string());

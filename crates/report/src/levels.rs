@@ -2,10 +2,10 @@
 
 use analysis::levels::{CostLevels, interval};
 use record::units::percent;
-use record::{Cost, Level, Nanoseconds, typed_name};
+use record::{Cost, Level, typed_name};
 
 use crate::grid::{Grid, NOTHING};
-use crate::interval::{half_width, value_or_bound};
+use crate::interval::{half_width, time, value_or_bound};
 use crate::text::Style;
 
 /// One sentence on a cost that has levels.
@@ -30,16 +30,14 @@ pub fn levels(costs: &[CostLevels<'_>], style: Style) -> String {
     let mut page = String::new();
     for of in costs {
         let mut grid = Grid::new("<>>>>", NOTHING);
-        let titles = ["cost", "+-", "share", "from - to"].map(String::from);
-        grid.heading([vec![format!("levels of {}", typed_name(&of.cost))], titles.to_vec()].concat());
+        grid.heading([&format!("levels of {}", typed_name(&of.cost)), "cost", "+-", "share", "from - to"]);
         for (level, number) in of.levels.iter().zip(1..) {
             let cost = interval(level);
             let ends = format!("{} - {}", percent(level.share_interval.low), percent(level.share_interval.high));
-            let cells = [value_or_bound(&cost), half_width(&cost), percent(level.share), ends];
-            grid.row([vec![format!("  level {number}")], cells.to_vec()].concat());
+            let name = format!("  level {number}");
+            grid.row([name, value_or_bound(&cost), half_width(&cost), percent(level.share), ends]);
         }
-        let mean = of.mean_ns.map_or_else(|| "-".into(), |mean| Nanoseconds(mean).to_string());
-        grid.row(vec!["  mean by shares".into(), mean]);
+        grid.row(["  mean by shares", &time(of.mean_ns)]);
         page += &format!("\n{}", grid.render(style));
     }
     let why = costs.first().map_or(&[][..], |of| of.why);

@@ -1,6 +1,7 @@
 //! Pages that are not a run: the operations, the runs kept, the doctor's findings.
 
 use analysis::doctor::{Finding, Severity};
+use analysis::{by_key, distinct};
 use record::units::{counted, relative_width};
 use record::{Machine, Nanoseconds, Point, Value};
 use serde::Serialize;
@@ -104,20 +105,17 @@ pub fn list(operations: &[Listed], style: Style) -> String {
     for listed in operations {
         if heading != Some(&listed.group) {
             heading = Some(&listed.group);
-            grid.heading(vec![listed.group.clone(), "per".into(), String::new()]);
+            grid.heading([&listed.group, "per"]);
         }
         let star = if listed.headline { '*' } else { ' ' };
-        grid.add(
-            RowKind::Row,
-            vec![format!("{star} {}", listed.operation), listed.per.clone(), listed.summary.clone()],
-        );
+        grid.row([&format!("{star} {}", listed.operation), &listed.per, &listed.summary]);
         let mut asides = axes(&listed.points);
         asides.extend(listed.free.iter().map(|free| format!("or any {free}")));
         if !listed.needs.is_empty() {
             asides.push(format!("needs {}", listed.needs.join(", ")));
         }
         for aside in asides {
-            grid.add(RowKind::Aside, vec![String::new(), String::new(), format!("  {aside}")]);
+            grid.add(RowKind::Aside, ["", "", &format!("  {aside}")]);
         }
     }
     let stars = operations.iter().filter(|listed| listed.headline).count();
@@ -137,7 +135,7 @@ pub fn found(operations: &[Listed], style: Style) -> String {
     let mut grid = Grid::new("<<", NOTHING);
     for listed in operations.iter().take(MOST) {
         let star = if listed.headline { '*' } else { ' ' };
-        grid.row(vec![format!("{star} {}", listed.operation), listed.summary.clone()]);
+        grid.row([&format!("{star} {}", listed.operation), &listed.summary]);
     }
     let more = match operations.len().saturating_sub(MOST) {
         0 => String::new(),
@@ -152,16 +150,12 @@ pub fn syscalls(calls: &[ListedCall], style: Style) -> String {
     let mut grid = Grid::new("><<<", NOTHING);
     grid.heading(["number", "call", "operation", "path"]);
     for call in calls {
-        let start = [call.number.to_string(), call.call.clone()];
+        let number = call.number.to_string();
         match &call.operation {
-            Some(operation) => {
-                let path = call.path.clone().unwrap_or_default();
-                grid.row(start.into_iter().chain([operation.clone(), path]));
-            }
+            Some(operation) => grid.row([&number, &call.call, operation, call.path.as_deref().unwrap_or_default()]),
             None => {
                 let reason = call.reason.as_deref().unwrap_or("no operation times it");
-                let end = ["-".into(), format!("not timed: {reason}")];
-                grid.add(RowKind::Aside, start.into_iter().chain(end).collect());
+                grid.add(RowKind::Aside, [&number, &call.call, "-", &format!("not timed: {reason}")]);
             }
         }
     }
@@ -178,14 +172,6 @@ pub fn syscalls(calls: &[ListedCall], style: Style) -> String {
 
 /// Each axis with its values, in the order of appearance: `size 1 B, 64 B`.
 fn axes(points: &[Point]) -> Vec<String> {
-    let mut axes: Vec<(&String, Vec<&Value>)> = Vec::new();
-    for (axis, value) in points.iter().flat_map(|point| &point.0) {
-        match axes.iter_mut().find(|(name, _)| *name == axis) {
-            Some((_, values)) if values.contains(&value) => {}
-            Some((_, values)) => values.push(value),
-            None => axes.push((axis, vec![value])),
-        }
-    }
     let text = |axis: &String, value: &Value| match value {
         Value::Number(_) | Value::Bytes(_) => {
             let alone = Point::default().with(axis, value.clone()).values();
@@ -193,9 +179,11 @@ fn axes(points: &[Point]) -> Vec<String> {
         }
         Value::Word(word) => word.clone(),
     };
-    let texts =
-        |axis: &String, values: &[&Value]| values.iter().map(|value| text(axis, value)).collect::<Vec<_>>().join(", ");
-    axes.iter().map(|(axis, values)| format!("{axis} {}", texts(axis, values))).collect()
+    let line = |(axis, values): (&String, Vec<&Value>)| {
+        let texts: Vec<String> = distinct(values).map(|value| text(axis, value)).collect();
+        format!("{axis} {}", texts.join(", "))
+    };
+    by_key(points.iter().flat_map(|point| &point.0)).into_iter().map(line).collect()
 }
 
 /// The table of kept runs, newest first.

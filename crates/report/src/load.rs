@@ -20,22 +20,15 @@ pub fn load(experiment: &Experiment, style: Style) -> String {
     let count = record::units::counted(rows.len() as u64, "configuration");
     let mut text = format!("{}: {}, {by}\n\n", style.bold(&record::printable(&experiment.plan)), count);
     if !rows.is_empty() {
-        text += &tables::interactions(&rows, style);
-        text += "\n";
-        text += &tables::paging(&rows, style);
-        text += "\n";
-        text += &tables::processors(&rows, style);
-        text += "\n";
-        text += &tables::responses(&experiment.measured, &experiment.interactions, style);
-        text += "\n";
+        let responses = tables::responses(&experiment.measured, &experiment.interactions, style);
+        let of_rows = [tables::interactions, tables::paging, tables::processors].map(|table| table(&rows, style));
+        text += &of_rows.into_iter().chain([responses]).map(|table| table + "\n").collect::<String>();
     }
     text += &paper::paper(&experiment.plan, &rows, style);
     for cliff in cliffs(&experiment.measured) {
-        text += &cliff::cliff(&cliff, style);
-        text += "\n";
+        text += &(cliff::cliff(&cliff, style) + "\n");
     }
-    text += &style.paragraphs("", experiment.notes.iter().cloned().chain(notes(&experiment.measured)));
-    text
+    text + &style.paragraphs("", experiment.notes.iter().cloned().chain(notes(&experiment.measured)))
 }
 
 fn notes(all: &[Measured]) -> Vec<String> {
@@ -52,10 +45,9 @@ fn notes(all: &[Measured]) -> Vec<String> {
         let other =
             measured.cpu.other_s / (f64::from(measured.configuration.cpus) * measured.elapsed_s).max(f64::MIN_POSITIVE);
         if other > 0.05 {
+            let (number, other) = (number + 1, record::units::percent(other));
             notes.push(format!(
-                "Configuration {}: other programs, kernel threads and the host took {} of its processors.",
-                number + 1,
-                record::units::percent(other)
+                "Configuration {number}: other programs, kernel threads and the host took {other} of its processors."
             ));
         }
     }

@@ -35,11 +35,8 @@ fn levels(levels: &Levels, notes: &mut Footnotes, style: Style) -> String {
     let mut grid = Grid::new("<>>>>><", [vec![3], vec![5], vec![2]]);
     grid.heading(["memory: levels", "load", "+-", "cycles", "sets", "declared"]);
     for level in &levels.found {
-        let sets = if level.from == level.to {
-            Bytes(level.to).to_string()
-        } else {
-            format!("{} to {}", Bytes(level.from), Bytes(level.to))
-        };
+        let from = if level.from == level.to { String::new() } else { format!("{} to ", Bytes(level.from)) };
+        let sets = format!("{from}{}", Bytes(level.to));
         let declared = level.declared.map_or_else(|| "-".into(), |size| Bytes(size).to_string());
         let (load, half) = (value_or_bound(&level.latency), half_width(&level.latency));
         let (name, cycles) = (format!("  {}", level.name), significant(level.cycles));
@@ -57,17 +54,9 @@ fn translation(all: &[Translation], notes: &mut Footnotes, style: Style) -> Stri
     for cost in all {
         let part = if cost.share.holds_zero() { String::new() } else { percent(cost.share.value / cost.base.value) };
         let packed = cost.packed.as_ref().map_or_else(String::new, value_or_bound);
-        let (name, base, huge) = (format!("  {}", cost.at), value_or_bound(&cost.base), value_or_bound(&cost.huge));
-        grid.row([
-            name,
-            base,
-            huge,
-            packed,
-            value_or_bound(&cost.share),
-            half_width(&cost.share),
-            part,
-            notes.doubts(&cost.doubts),
-        ]);
+        let [base, huge, share] = [&cost.base, &cost.huge, &cost.share].map(value_or_bound);
+        let (name, half, doubts) = (format!("  {}", cost.at), half_width(&cost.share), notes.doubts(&cost.doubts));
+        grid.row([name, base, huge, packed, share, half, part, doubts]);
     }
     grid.render(style)
 }
@@ -80,16 +69,10 @@ fn bandwidth(all: &[Bandwidth], notes: &mut Footnotes, style: Style) -> String {
     grid.heading(["memory: bandwidth", "set", "level", "CPUs", "GB/s", "+-", "times one CPU"]);
     for figure in all {
         let scaling = figure.scaling.map(|scaling| significant(scaling.value)).unwrap_or_default();
-        grid.row([
-            format!("  {}", figure.operation),
-            Bytes(figure.set).to_string(),
-            figure.level.clone(),
-            figure.cpus.to_string(),
-            significant(figure.rate.value),
-            significant(figure.rate.half()),
-            scaling,
-            notes.doubts(&figure.doubts),
-        ]);
+        let [rate, half] = [figure.rate.value, figure.rate.half()].map(significant);
+        let (name, set, cpus) =
+            (format!("  {}", figure.operation), Bytes(figure.set).to_string(), figure.cpus.to_string());
+        grid.row([&name, &set, &figure.level, &cpus, &rate, &half, &scaling, &notes.doubts(&figure.doubts)]);
     }
     grid.render(style)
 }
@@ -102,15 +85,9 @@ fn loaded(all: &[Loaded], notes: &mut Footnotes, style: Style) -> String {
     grid.heading(["memory: beside another CPU", "set", "load", "+-", "times idle"]);
     for figure in all {
         let slowdown = figure.slowdown.map(|slowdown| significant(slowdown.value)).unwrap_or_default();
-        let name = format!("  {}", figure.load);
-        grid.row([
-            name,
-            Bytes(figure.set).to_string(),
-            value_or_bound(&figure.latency),
-            half_width(&figure.latency),
-            slowdown,
-            notes.doubts(&figure.doubts),
-        ]);
+        let (name, set) = (format!("  {}", figure.load), Bytes(figure.set).to_string());
+        let (load, half) = (value_or_bound(&figure.latency), half_width(&figure.latency));
+        grid.row([name, set, load, half, slowdown, notes.doubts(&figure.doubts)]);
     }
     grid.render(style)
 }

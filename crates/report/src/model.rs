@@ -61,11 +61,7 @@ fn head(system: &System) -> String {
     parts.extend(system.memory_bytes.map(|bytes| Bytes(bytes).to_string()));
     let device = &system.page_device;
     if device.service_s.value + device.cpu_s.value > 0.0 {
-        let name = if device.name.is_empty() {
-            "a page".to_owned()
-        } else {
-            format!("a page from {}", record::printable(&device.name))
-        };
+        let from = if device.name.is_empty() { "" } else { &format!(" from {}", record::printable(&device.name)) };
         let mut costs = Vec::new();
         if device.service_s.value > 0.0 {
             let channels = device.channels.map_or(String::new(), |channels| format!(", {channels} at once"));
@@ -74,7 +70,7 @@ fn head(system: &System) -> String {
         if device.cpu_s.value > 0.0 {
             costs.push(format!("{} of CPU", seconds(device.cpu_s.value)));
         }
-        parts.push(format!("{name}: {}", costs.join(" and ")));
+        parts.push(format!("a page{from}: {}", costs.join(" and ")));
     }
     parts.extend(crowding(system));
     parts.join(", ")
@@ -83,11 +79,8 @@ fn head(system: &System) -> String {
 /// What each further eligible interaction adds to a fault; `None` for nothing.
 fn crowding(system: &System) -> Option<String> {
     let shares = [(system.handling_crowding.value, "handling"), (system.page_device.crowding.value, "waiting")];
-    let more: Vec<String> = shares
-        .into_iter()
-        .filter(|(share, _)| *share > 0.0)
-        .map(|(share, what)| format!("{} more {what}", percent(share)))
-        .collect();
+    let more = shares.into_iter().filter(|(share, _)| *share > 0.0);
+    let more: Vec<String> = more.map(|(share, what)| format!("{} more {what}", percent(share))).collect();
     (!more.is_empty()).then(|| format!("for each further eligible {}", more.join(" and ")))
 }
 
@@ -95,9 +88,7 @@ fn crowding(system: &System) -> Option<String> {
 pub fn model(answer: &ModelAnswer, width: usize, style: Style) -> String {
     let mut page = style.bold(&style.paragraph("", &head(&answer.system))) + "\n\n";
     page += &table(answer).render(style);
-    if let Err(why) = &answer.simulated {
-        page += &(style.dim(&style.paragraph("  ", &format!("no simulation: {why}"))) + "\n");
-    }
+    page += &style.asides("  ", answer.simulated.as_ref().err().map(|why| format!("no simulation: {why}")));
     if let Some(fit) = &answer.fit {
         page += &format!("\n{}", fitted::fitted(fit, style));
     }
@@ -109,8 +100,7 @@ pub fn model(answer: &ModelAnswer, width: usize, style: Style) -> String {
     for chart in model_charts(answer).iter().filter(|(name, _)| name.starts_with("model-response")) {
         page += &format!("\n{}", chart.1.text(width));
     }
-    page += &style.asides("  ", NOTES);
-    page
+    page + &style.asides("  ", NOTES)
 }
 
 const NOTES: [&str; 3] = [
@@ -135,25 +125,18 @@ fn table(answer: &ModelAnswer) -> Grid {
             "mean response" => in_unit(row.unit, answer.bounds.response_s),
             _ => String::new(),
         };
+        let text = |value: f64| in_unit(row.unit, value);
+        let by_server = answer.hierarchy.as_ref().filter(|_| given);
         let mut cells = vec![
             row.name.into(),
             bound,
-            if given { in_unit(row.unit, solved.value) } else { String::new() },
+            if given { text(solved.value) } else { String::new() },
             range(row.unit, &solved),
-            answer
-                .hierarchy
-                .as_ref()
-                .filter(|_| given)
-                .map_or(String::new(), |state| in_unit(row.unit, (row.of)(state))),
-            simulated.map_or(String::new(), |figure| in_unit(row.unit, figure.value)),
+            by_server.map_or(String::new(), |state| text((row.of)(state))),
+            simulated.map_or(String::new(), |figure| text(figure.value)),
             simulated.map_or(String::new(), |figure| range(row.unit, &figure)),
         ];
-        cells.extend(
-            answer
-                .measured
-                .as_ref()
-                .map(|means| (row.measured)(means).map_or("-".into(), |value| in_unit(row.unit, value))),
-        );
+        cells.extend(answer.measured.as_ref().map(|means| (row.measured)(means).map_or("-".into(), text)));
         grid.row(cells);
     }
     grid
@@ -192,16 +175,13 @@ pub(crate) fn answers(answer: &ModelAnswer) -> Vec<String> {
         None => {
             "No resource limits the response: 1 % more of any shortens it by less than a twentieth of a percent.".into()
         }
-        Some(which) => format!(
-            "What limits the response is the {}. How much 1 % more shortens it: {}.",
-            resource(which),
-            all.join(", ")
-        ),
+        Some(which) => {
+            let (which, all) = (resource(which), all.join(", "));
+            format!("What limits the response is the {which}. How much 1 % more shortens it: {all}.")
+        }
     });
-    answers.push(format!(
-        "From {} users on, some must wait for others, whatever the order of events.",
-        significant(answer.bounds.knee.max(1.0))
-    ));
+    let knee = significant(answer.bounds.knee.max(1.0));
+    answers.push(format!("From {knee} users on, some must wait for others, whatever the order of events."));
     let cpu: &CpuShares = &answer.prediction.value.cpu;
     let device = &answer.system.page_device;
     if device.service_s.value == 0.0 && answer.prediction.value.faults > 0.0 {

@@ -1,12 +1,13 @@
 //! The page of `howslow noise`: for each CPU what is lost, how it spreads, what it is charged to, what comes back.
 
-use analysis::noise::{CpuAccount, NoiseCause, RepeatedSeries, Source};
+use analysis::noise::{CpuAccount, NoiseCause, RepeatedSeries};
 use analysis::tails::{SHARES, samples_needed};
 use record::Nanoseconds;
 use record::units::{Amount, grouped, percent};
 
 use crate::chart::{Axis, Chart, Series, Unit};
 use crate::grid::{Grid, RowKind};
+use crate::interval::time;
 use crate::text::Style;
 
 /// Causes and lines beyond these are only counted.
@@ -24,23 +25,16 @@ const COUNTED: &str = "by the switches of each gap, and by how much time each wi
 
 /// The page. `together` means that all CPUs were watched at once; `charts` has the width of charts, if they are wanted.
 pub fn noise(accounts: &[CpuAccount], together: bool, charts: Option<usize>, style: Style) -> String {
-    let mut text = String::new();
     let order = if together { "all CPUs at once" } else { "one CPU after another, the others left to other programs" };
-    text += &style.paragraph(
-        "",
-        &format!("A task that only reads the clock, on {order}. A gap is a step that takes longer than usual."),
-    );
-    text += "\n\n";
+    let what = format!("A task that only reads the clock, on {order}. A gap is a step that takes longer than usual.");
+    let mut text = style.paragraph("", &what) + "\n\n";
     for account in accounts {
-        text += &of_one(account, style);
-        text.push('\n');
+        text += &(of_one(account, style) + "\n");
     }
     if let Some(width) = charts {
-        text += &noise_chart(accounts).text(width);
-        text.push('\n');
+        text += &(noise_chart(accounts).text(width) + "\n");
     }
-    text += &(style.paragraph("", &source(accounts)) + "\n");
-    text
+    text + &style.paragraphs("", [source(accounts)])
 }
 
 fn of_one(account: &CpuAccount, style: Style) -> String {
@@ -58,11 +52,9 @@ fn of_one(account: &CpuAccount, style: Style) -> String {
     if !account.repeated.is_empty() {
         text += &periods(&account.repeated).render(style);
     }
-    text += &(style.paragraph("  longest  ", &longest(account)) + "\n");
-    if !account.counted.is_empty() {
-        text += &(style.paragraph("  counted by the kernel, a second  ", &counted(account)) + "\n");
-    }
-    text
+    text += &style.paragraphs("  longest  ", [longest(account)]);
+    let counted = (!account.counted.is_empty()).then(|| counted(account));
+    text + &style.paragraphs("  counted by the kernel, a second  ", counted)
 }
 
 fn conditions(account: &CpuAccount) -> String {
@@ -93,25 +85,18 @@ fn conditions(account: &CpuAccount) -> String {
 fn lengths(account: &CpuAccount) -> Grid {
     let mut grid = Grid::new("<>>>>>>", [vec![2], vec![4], vec![5]]);
     let name = |share: &f64| format!("p{}", share * 100.0);
-    let head = ["  gaps".into()].into_iter().chain(SHARES.iter().map(name)).chain(["longest".into()]);
-    grid.heading(head);
+    grid.heading(["  gaps".into()].into_iter().chain(SHARES.iter().map(name)).chain(["longest".into()]));
     let percentiles = SHARES.map(|share| account.tail.percentile(share));
-    let figures =
-        percentiles.iter().map(|known| known.map_or("-".into(), |percentile| Nanoseconds(percentile.ns).to_string()));
+    let figures = percentiles.iter().map(|known| time(known.map(|percentile| percentile.value)));
     let longest = Nanoseconds(account.tail.longest()).to_string();
     let samples = account.tail.samples();
     let samples = if samples < 100 { samples.to_string() } else { grouped(samples as f64) };
-    let row = [format!("  {samples}")].into_iter().chain(figures).chain([longest]);
-    grid.row(row);
-    let interval = |known: &Option<analysis::tails::Percentile>, share: f64| {
-        known.map_or_else(
-            || format!("takes {}", grouped(samples_needed(share) as f64)),
-            |percentile| format!("{} - {}", Nanoseconds(percentile.low), Nanoseconds(percentile.high)),
-        )
-    };
-    let intervals = percentiles.iter().zip(SHARES).map(|(known, share)| interval(known, share));
-    let row = ["  95 % interval".into()].into_iter().chain(intervals).chain([String::new()]);
-    grid.add(RowKind::Aside, row.collect());
+    grid.row([format!("  {samples}")].into_iter().chain(figures).chain([longest]));
+    let intervals = percentiles.iter().zip(SHARES).map(|(known, share)| match known {
+        Some(known) => format!("{} - {}", Nanoseconds(known.low), Nanoseconds(known.high)),
+        None => format!("takes {}", grouped(samples_needed(share) as f64)),
+    });
+    grid.add(RowKind::Aside, ["  95 % interval".into()].into_iter().chain(intervals));
     grid
 }
 
@@ -120,14 +105,13 @@ fn causes(account: &CpuAccount) -> Grid {
     grid.heading(["  cause", "of the time", "a second", "each", "longest"]);
     for cause in account.causes.iter().take(MOST_CAUSES) {
         let NoiseCause { name, per_second, share, each, longest } = cause;
-        let time = |ns: &Option<f64>| ns.map_or("-".into(), |ns| Nanoseconds(ns).to_string());
         let rate = per_second.map_or("-".into(), amount);
-        grid.row(vec![format!("  {name}"), percent(*share), rate, time(each), time(longest)]);
+        grid.row([format!("  {name}"), percent(*share), rate, time(*each), time(*longest)]);
     }
     let rest = account.causes.iter().skip(MOST_CAUSES);
     let (count, share) = rest.fold((0, 0.0), |sum, cause| (sum.0 + 1, sum.1 + cause.share));
     if count > 0 {
-        grid.add(RowKind::Aside, vec![format!("  {count} others"), percent(share), "-".into(), "-".into(), "-".into()]);
+        grid.add(RowKind::Aside, [&format!("  {count} others"), &percent(share), "-", "-", "-"]);
     }
     grid
 }
@@ -142,18 +126,10 @@ fn periods(repeated: &[RepeatedSeries]) -> Grid {
     let least = weights.get(MOST_PERIODS - 1).copied().unwrap_or(0.0);
     for RepeatedSeries { series, name, worked } in repeated.iter().filter(|found| weight(found) >= least) {
         let there = series.members.len() as f64 / series.slots.max(1) as f64;
-        grid.add(
-            RowKind::Row,
-            vec![
-                format!("  {}", Nanoseconds(series.period)),
-                Nanoseconds(series.length).to_string(),
-                worked.map_or("-".into(), |ns| Nanoseconds(ns).to_string()),
-                Nanoseconds(series.longer).to_string(),
-                percent(there.min(1.0)),
-                Nanoseconds(series.jitter).to_string(),
-                name.clone().unwrap_or_else(|| "unknown".into()),
-            ],
-        );
+        let [period, length, longer, jitter] =
+            [series.period, series.length, series.longer, series.jitter].map(|ns| Nanoseconds(ns).to_string());
+        let name = name.clone().unwrap_or_else(|| "unknown".into());
+        grid.row([format!("  {period}"), length, time(*worked), longer, percent(there.min(1.0)), jitter, name]);
     }
     grid
 }
@@ -180,13 +156,9 @@ fn amount(value: f64) -> String {
 }
 
 fn source(accounts: &[CpuAccount]) -> String {
-    let mut without: Vec<(u32, &str)> = Vec::new();
-    for account in accounts {
-        if let Source::Counters(why) = &account.source {
-            without.push((account.cpu, why));
-        }
-    }
-    let Some(&(_, why)) = without.first() else { return (if accounts.is_empty() { "" } else { TRACED }).into() };
+    let why = |account: &CpuAccount| Some((account.cpu, account.untraced.clone()?));
+    let without: Vec<(u32, String)> = accounts.iter().filter_map(why).collect();
+    let Some((_, why)) = without.first() else { return (if accounts.is_empty() { "" } else { TRACED }).into() };
     if without.len() == accounts.len() {
         return format!("Causes: {COUNTED} Tracepoints would tell each gap's cause; they were not used: {why}.");
     }

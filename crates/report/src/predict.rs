@@ -5,10 +5,10 @@ use analysis::predict::{Accuracy, MachineState, MixPrediction, PricedLine};
 use analysis::statistics::Interval;
 use analysis::whatif::{Supposed, changed_lines, known_change};
 use record::units::{percent, rate, significant};
-use record::{Doubt, Mix, MixLine, Nanoseconds, Run, typed_name};
+use record::{Doubt, Mix, Nanoseconds, Run, typed_name};
 
 use crate::footnotes::Footnotes;
-use crate::grid::{Grid, RowKind};
+use crate::grid::Grid;
 use crate::head::head_line;
 use crate::interval::{half_width, value_or_bound};
 use crate::text::{Style, in_table};
@@ -48,9 +48,7 @@ pub fn predictions(mix: &Mix, priced: &[Priced], suppositions: &[Supposed], styl
 /// The mix and the runs. Several runs get letters.
 pub(crate) fn head(mix: &Mix, runs: &[&Run], style: Style) -> String {
     let mut page = style.bold(&format!("mix {}, per {}", mix.name, mix.unit)) + "\n";
-    if let Some(source) = &mix.source {
-        page += &(style.dim(&style.paragraph("  ", &format!("counts: {source}"))) + "\n");
-    }
+    page += &style.asides("  ", mix.source.as_ref().map(|source| format!("counts: {source}")));
     for (place, run) in runs.iter().enumerate() {
         page += &format!("{}{}\n", label(place, runs.len()), head_line(run));
     }
@@ -118,12 +116,11 @@ fn operations(priced: &[Priced], notes: &mut Footnotes, style: Style) -> String 
     for place in order {
         let line = &rows[place].line;
         let mut row = vec![format!("  {}", in_table(&name(&rows[place]))), times(line.term.times)];
-        row.extend(
-            one.then(|| if rows[place].by.is_none() { "-".into() } else { value_or_bound(&rows[place].each.figure()) }),
-        );
+        let each = || if rows[place].by.is_none() { "-".into() } else { value_or_bound(&rows[place].each.figure()) };
+        row.extend(one.then(each));
         for pricing in priced {
             let total = pricing.prediction.rows[place].total();
-            if is_lacking(pricing, line) {
+            if pricing.prediction.lacking.iter().any(|(lacking, _)| lacking == line) {
                 row.extend(["lacking", "", ""].map(String::from));
             } else {
                 row.extend(cells(&total.figure(), pricing.prediction.share(&total)));
@@ -152,13 +149,13 @@ fn totals(grid: &mut Grid, priced: &[Priced], notes: &mut Footnotes) {
     let none = || vec!["-".to_string(), String::new(), String::new()];
     let whole = |title: &str, of: &dyn Fn(&Priced) -> Vec<String>| {
         let start = [vec![format!("  {title}"), String::new()], vec![String::new(); usize::from(one)]].concat();
-        (RowKind::Row, [start, priced.iter().flat_map(of).collect()].concat())
+        [start, priced.iter().flat_map(of).collect()].concat()
     };
     let state = priced.first().map_or(MachineState::Quiet, |pricing| pricing.state);
     // A book has one state only, which it does not name.
     let books = priced.iter().all(|pricing| pricing.run.is_published());
     let title = if books { "sum".into() } else { format!("sum, by {} prices", state.word()) };
-    let (kind, mut row) = whole(&title, &|pricing| {
+    let mut row = whole(&title, &|pricing| {
         let total = pricing.prediction.total();
         let mut row = cells(&total.figure(), pricing.prediction.share(&total));
         if !pricing.prediction.lacking.is_empty() {
@@ -167,34 +164,26 @@ fn totals(grid: &mut Grid, priced: &[Priced], notes: &mut Footnotes) {
         row
     });
     row.push(doubted(priced, notes, &|pricing| pricing.prediction.doubts()));
-    grid.add(kind, row);
+    grid.row(row);
     if priced.iter().any(|pricing| pricing.otherwise.is_some()) {
         let other = if state == MachineState::Quiet { MachineState::Typical } else { MachineState::Quiet };
         let title = format!("sum, by {} prices", other.word());
-        let (kind, row) = whole(&title, &|pricing| pricing.otherwise.map_or_else(none, |total| cells(&total, None)));
-        grid.add(kind, row);
+        grid.row(whole(&title, &|pricing| pricing.otherwise.map_or_else(none, |total| cells(&total, None))));
     }
     if priced.iter().any(|pricing| pricing.prediction.measured.is_some()) {
-        let (kind, row) =
-            whole("measured", &|pricing| pricing.prediction.measured.map_or_else(none, |whole| cells(&whole, None)));
-        grid.add(kind, row);
-        let (kind, row) = whole("residual, of what was measured", &|pricing| {
+        let measured = |pricing: &Priced| pricing.prediction.measured.map_or_else(none, |whole| cells(&whole, None));
+        grid.row(whole("measured", &measured));
+        grid.row(whole("residual, of what was measured", &|pricing| {
             let residual = pricing.prediction.residual().zip(pricing.prediction.measured);
             residual.map_or_else(none, |(left, whole)| signed(&left, Some(left.value / whole.value)))
-        });
-        grid.add(kind, row);
+        }));
     }
     if priced.iter().any(|pricing| pricing.prediction.accuracy.is_some()) {
         let known = |pricing: &Priced| {
             pricing.prediction.accuracy.map_or_else(none, |_| cells(&pricing.prediction.figure(), None))
         };
-        let (kind, row) = whole("sum, as far as the mix goes", &known);
-        grid.add(kind, row);
+        grid.row(whole("sum, as far as the mix goes", &known));
     }
-}
-
-fn is_lacking(pricing: &Priced, line: &MixLine) -> bool {
-    pricing.prediction.lacking.iter().any(|(lacking, _)| lacking == line)
 }
 
 /// The line as the mix writes it, with the whole point if the mix leaves it to the run.
@@ -233,8 +222,8 @@ fn notes(priced: &[Priced], style: Style) -> String {
         };
         let renamed: Vec<String> = pricing.prediction.rows.iter().filter_map(renamed).collect();
         if !renamed.is_empty() {
-            let text = format!("{label}priced by names in common: {}", renamed.join(", "));
-            page += &(style.dim(&style.paragraph("  ", &text)) + "\n");
+            let renamed = renamed.join(", ");
+            page += &style.asides("  ", [format!("{label}priced by names in common: {renamed}")]);
         }
         page += &style.asides("  ", how_sure(pricing.prediction).iter().map(|text| format!("{label}{text}")));
         for (line, lack) in &pricing.prediction.lacking {
@@ -242,7 +231,7 @@ fn notes(priced: &[Priced], style: Style) -> String {
                 Lack::Missing(Some(reason)) => reason.as_str(),
                 _ => "not in this run",
             };
-            page += &(style.dim(&style.paragraph("  ", &format!("{label}lacking: {}: {why}", line.typed()))) + "\n");
+            page += &style.asides("  ", [format!("{label}lacking: {}: {why}", line.typed())]);
         }
     }
     page
@@ -309,11 +298,8 @@ fn what_if(unit: &str, title: &str, [before, after]: [&MixPrediction; 2], style:
     let change = known_change(after, before).map(|change| change.figure());
     let mut whole = |title: String, [from, to]: [f64; 2], lacking: [bool; 2]| {
         // Parts have no ratio.
-        let faster = if lacking == [false; 2] && from > 0.0 && to > 0.0 {
-            format!("{} times as fast", significant(from / to))
-        } else {
-            String::new()
-        };
+        let has_ratio = lacking == [false; 2] && from > 0.0 && to > 0.0;
+        let faster = if has_ratio { format!("{} times as fast", significant(from / to)) } else { String::new() };
         let bound = |ns: f64, lacking| format!("{}{}", if lacking { "at least " } else { "" }, Nanoseconds(ns));
         let change = change.map_or_else(String::new, |change| Nanoseconds(change.value).to_string());
         grid.row(vec![title, String::new(), bound(from, lacking[0]), bound(to, lacking[1]), change, faster]);

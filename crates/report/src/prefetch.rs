@@ -29,30 +29,22 @@ pub fn tuning(tuning: &Tuning, style: Style) -> String {
     text += &verdicts(tuning, style);
     text += &style.paragraphs("recommended: ", [shown(tuning.recommended)]);
     text += &style.paragraphs("", &tuning.notes);
-    if tuning.not_cold > 0 {
-        let doubt =
-            format!("{} passes began with pages of the file in memory: their figures are too good.", tuning.not_cold);
-        text += &(style.paragraph("doubt: ", &doubt) + "\n");
-    }
-    text
+    let warm = Some(tuning.not_cold).filter(|passes| *passes > 0);
+    let doubt = warm
+        .map(|passes| format!("{passes} passes began with pages of the file in memory: their figures are too good."));
+    text + &style.paragraphs("doubt: ", doubt)
 }
 
 fn measured(latency: &PageLatency, inputs: &Inputs, style: Style) -> String {
-    let ns = |ns: f64| Nanoseconds(ns).to_string();
     let [low, high] = latency.quartiles_ns;
     let how = if latency.direct { "past the page cache" } else { "through the page cache, put out before" };
     let mut grid = Grid::new("<<", NOTHING);
     let mut row = |name: &str, value: String| grid.row(vec![name.into(), value]);
+    let [mean, middle, low, high] = [latency.mean_ns, latency.median_ns, low, high].map(Nanoseconds);
+    let reads = latency.reads;
     row(
         "one cold read",
-        format!(
-            "{} in the long run; median {}, half of them {} to {} ({} reads {how})",
-            ns(latency.mean_ns),
-            ns(latency.median_ns),
-            ns(low),
-            ns(high),
-            latency.reads
-        ),
+        format!("{mean} in the long run; median {middle}, half of them {low} to {high} ({reads} reads {how})"),
     );
     row("consumption", format!("{} MB/s (a pass in memory, added up)", rate(inputs.consumption)));
     if let Some(best) = inputs.best_rate() {
@@ -68,10 +60,8 @@ fn surface(tuning: &Tuning, style: Style) -> String {
     let mut grid = Grid::new(&">".repeat(tuning.quantities.len() + 1), inner(1, tuning.quantities.len()));
     let head = tuning.quantities.iter().map(|&quantity| size(quantity));
     grid.heading([String::new()].into_iter().chain(head));
-    let places = [(tuning.best, "*")]
-        .into_iter()
-        .chain(tuning.verdicts.iter().map(|verdict| (nearest(tuning, verdict.window), &verdict.arithmetic[..1])));
-    let places: Vec<(Window, &str)> = places.collect();
+    let found = tuning.verdicts.iter().map(|verdict| (nearest(tuning, verdict.window), &verdict.arithmetic[..1]));
+    let places: Vec<(Window, &str)> = [(tuning.best, "*")].into_iter().chain(found).collect();
     for &distance in &tuning.distances {
         let cells = tuning.quantities.iter().map(|&quantity| {
             let here = Window { distance, quantity };
@@ -96,20 +86,20 @@ fn nearest(tuning: &Tuning, window: Window) -> Window {
 fn plain(methods: &[MeasuredRates<String>], style: Style) -> String {
     let mut grid = Grid::new("<>", NOTHING);
     for method in methods {
-        grid.row(vec![method.of.clone(), format!("{} MB/s", rate(method.rate()))]);
+        grid.row([&method.of, &format!("{} MB/s", rate(method.rate()))]);
     }
     grid.render(style)
 }
 
 fn verdicts(tuning: &Tuning, style: Style) -> String {
     let mut grid = Grid::new("<<<", NOTHING);
-    grid.row(vec!["best of the sweep".into(), shown(tuning.best), String::new()]);
+    grid.row(["best of the sweep", &shown(tuning.best)]);
     for verdict in &tuning.verdicts {
         let name = match verdict.arithmetic {
             "paper" => "latency x consumption",
             _ => "by saturation",
         };
-        grid.row(vec![name.into(), shown(verdict.window), found(verdict)]);
+        grid.row([name, &shown(verdict.window), &found(verdict)]);
     }
     grid.render(style)
 }
@@ -121,13 +111,8 @@ fn found(verdict: &FormulaVerdict) -> String {
         Some(false) => "missed it",
         None => "undecided",
     };
-    format!(
-        "{word}: {} of the best's rate ({} to {}, {} pairs in turns)",
-        percent(relative.ratio),
-        percent(relative.low),
-        percent(relative.high),
-        relative.pairs
-    )
+    let [ratio, low, high] = [relative.ratio, relative.low, relative.high].map(percent);
+    format!("{word}: {ratio} of the best's rate ({low} to {high}, {} pairs in turns)", relative.pairs)
 }
 
 fn shown(window: Window) -> String {
@@ -152,12 +137,10 @@ pub fn advice(advice: &Advice, style: Style) -> String {
 }
 
 fn recommended(state: &Recommended, style: Style) -> String {
-    let mut text = String::new();
-    if let Some(method) = &state.method {
-        text += &(style.paragraph("  read by ", &format!("{method}: {}", state.reason)) + "\n\n");
-    } else {
-        text += &(style.paragraph("  ", &state.reason) + "\n\n");
-    }
+    let advice = match &state.method {
+        Some(method) => style.paragraph("  read by ", &format!("{method}: {}", state.reason)),
+        None => style.paragraph("  ", &state.reason),
+    };
     let mut grid = Grid::new("<>>>", [vec![3], vec![2]]);
     grid.heading(["  method", "MB/s", "lowest to highest", "processor"]);
     let mut order: Vec<&Candidate> = state.candidates.iter().collect();
@@ -171,13 +154,10 @@ fn recommended(state: &Recommended, style: Style) -> String {
         let cells = [rate(typical(candidate)), range.unwrap_or_default(), percent(candidate.processor)];
         grid.row([format!("{mark}{}", candidate.method)].into_iter().chain(cells));
     }
-    text += &grid.render(style);
-    for candidate in &state.candidates {
-        if let Some(reason) = &candidate.skipped {
-            text += &(style.paragraph("  not here: ", &format!("{}: {reason}", candidate.method)) + "\n");
-        }
-    }
-    text
+    let skipped =
+        state.candidates.iter().filter_map(|candidate| Some((&candidate.method, candidate.skipped.as_ref()?)));
+    let skipped = skipped.map(|(method, reason)| format!("{method}: {reason}"));
+    format!("{advice}\n\n{}{}", grid.render(style), style.paragraphs("  not here: ", skipped))
 }
 
 /// In MB/s, the unit of disk vendors.

@@ -40,16 +40,16 @@ pub fn compared_page(run: &Run, view: &PageView<'_>, style: Style) -> String {
     if run.costs.is_empty() {
         return format!("{before}nothing was measured\n{after}");
     }
-    if style.is_full() || !glance::is_headline(run) {
-        return before + &table(run, &Chosen::All, view.against, style) + &after;
-    }
-    before + &table(run, &Chosen::Most(glance::wanted(run)), view.against, style) + &after
+    let is_whole = style.is_full() || !glance::is_headline(run);
+    let shown = if is_whole { run.costs.iter().collect() } else { glance::wanted(run) };
+    before + &table(run, &shown, view.against, style) + &after
 }
 
 /// What matters most: the machine, how quiet it was, and what was found.
 fn before(run: &Run, around: Surroundings<'_>, style: Style) -> String {
     let mut page = head_line(run) + "\n";
-    page += &style.asides("", sources(run));
+    // A run's own figures need no source.
+    page += &style.asides("", run.settings.patterns.iter().filter(|_| run.is_book()));
     for conditions in [conditions(run), beside(run)] {
         if !conditions.is_empty() {
             page += &(style.dim(&conditions) + "\n");
@@ -70,33 +70,13 @@ fn after(run: &Run, style: Style) -> String {
     tails(run, style) + &accounts(run, style) + &not_measured(&skipped, style)
 }
 
-/// The costs that a table shows, in its order.
-enum Chosen<'r> {
-    All,
-    Most(Vec<&'r Cost>),
-}
-
-impl Chosen<'_> {
-    fn of<'r>(&'r self, run: &'r Run) -> Vec<&'r Cost> {
-        match self {
-            Chosen::All => run.costs.iter().collect(),
-            Chosen::Most(costs) => costs.clone(),
-        }
-    }
-}
-
 /// The prices, the notes on them, and what is not shown. What nearly every row would have a note of stands once above them.
-fn table(run: &Run, chosen: &Chosen, against: Option<&Run>, style: Style) -> String {
-    let shown = chosen.of(run);
+fn table(run: &Run, shown: &[&Cost], against: Option<&Run>, style: Style) -> String {
     let mut notes = Footnotes::of(style);
-    let shared = if style.is_full() { Vec::new() } else { shared_doubts(&shown) };
-    let mut text = String::new();
-    for (doubts, costs) in &shared {
-        let sentence = shared_doubt(doubts, *costs, run);
-        text += &(style.dim(&style.paragraph("", &sentence)) + "\n");
-    }
+    let shared = if style.is_full() { Vec::new() } else { shared_doubts(shown) };
+    let mut text = style.asides("", shared.iter().map(|(doubts, costs)| shared_doubt(doubts, *costs, run)));
     notes.leave_out(shared.iter().map(|(doubts, _)| doubts[0].clone()).collect());
-    text += &(prices(run, chosen, against, &mut notes).render(style) + &notes.render(style));
+    text += &(prices(run, shown, against, &mut notes).render(style) + &notes.render(style));
     let more = match (run.costs.len() - shown.len(), notes.is_folded() || !shared.is_empty()) {
         (0, false) => return text,
         (0, true) => "each doubt in full: --all".into(),
@@ -159,18 +139,10 @@ fn narrowing(run: &Run) -> Option<String> {
     ))
 }
 
-/// The sources of a book's figures. A run's own figures need no source.
-fn sources(run: &Run) -> &[String] {
-    if run.is_book() { &run.settings.patterns } else { &[] }
-}
-
-fn prices(run: &Run, chosen: &Chosen, against: Option<&Run>, notes: &mut Footnotes) -> Grid {
+fn prices(run: &Run, shown: &[&Cost], against: Option<&Run>, notes: &mut Footnotes) -> Grid {
     let block = run.block_move().map(|cost| cost.quoted().0).filter(|&block| block > 0.0);
     // The column is there if any row has it.
-    let shown = chosen.of(run);
-    let hides = shown
-        .iter()
-        .any(|cost| cost.hidden.as_ref().is_some_and(|hidden| hidden.known().is_some_and(|time| time.0 > 0.0)));
+    let hides = shown.iter().filter_map(|cost| cost.hidden.as_ref()?.known()).any(|time| time.0 > 0.0);
     // What gives way on a narrow page: the rate with its payload, block moves, cycles, hidden time, neighbours.
     let mut dropped = match hides {
         true => vec![vec![7, 8], vec![6], vec![5], vec![4], vec![3]],
@@ -182,21 +154,16 @@ fn prices(run: &Run, chosen: &Chosen, against: Option<&Run>, notes: &mut Footnot
         dropped.iter_mut().flatten().for_each(|column| *column += 1);
     }
     let mut grid = Grid::new(&columns, dropped);
-    let titles = ["cost", "+-"]
-        .into_iter()
-        .chain(against.map(|_| "x ref"))
-        .chain(["neighbours"])
-        .chain(hides.then_some("hidden CPU"));
-    let titles: Vec<&str> = titles.chain(["cycles", "block moves", "per second"]).collect();
-    let title = |heading: &str| [heading].iter().chain(&titles).map(ToString::to_string).collect();
+    let titles = ["cost", "+-"].into_iter().chain(against.map(|_| "x ref")).chain(["neighbours"]);
+    let titles = titles.chain(hides.then_some("hidden CPU")).chain(["cycles", "block moves", "per second"]);
+    let titles: Vec<&str> = titles.collect();
+    let is_whole = shown.len() == run.costs.len();
     let mut heading = None;
-    if matches!(chosen, Chosen::Most(_)) {
-        grid.add(RowKind::Heading, title("operation"));
-    }
     for cost in shown {
-        if matches!(chosen, Chosen::All) && heading != Some(cost.heading()) {
-            heading = Some(cost.heading());
-            grid.add(RowKind::Heading, title(cost.heading()));
+        let above = if is_whole { cost.heading() } else { "operation" };
+        if heading != Some(above) {
+            heading = Some(above);
+            grid.heading([above].iter().chain(&titles).copied());
         }
         let mut row = row(cost, block);
         row.push(footnotes(run, cost, notes));
@@ -238,7 +205,7 @@ pub(crate) fn row(cost: &Cost, block: Option<f64>) -> Vec<String> {
 }
 
 /// How many times that of the reference a cost is; `-` if the intervals, the versions or a missing cost leave it open.
-fn times_reference(cost: &Cost, reference: &Run) -> String {
+pub(crate) fn times_reference(cost: &Cost, reference: &Run) -> String {
     hold(cost, reference).ok().and_then(|held| held.text()).unwrap_or_else(|| "-".into())
 }
 

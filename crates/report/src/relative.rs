@@ -41,9 +41,8 @@ fn spent_s(costs: &[&Cost]) -> f64 {
 
 /// The base, and the other costs, the fastest first.
 fn others<'c>(costs: &[&'c Cost], base: Option<&'c Cost>) -> Option<(&'c Cost, Vec<&'c Cost>)> {
-    let fastest =
-        || costs.iter().copied().filter(|cost| is_distinguishable(cost)).min_by(|one, other| by_time(one, other));
-    let base = base.or_else(fastest).filter(|_| costs.len() > 1)?;
+    let distinguishable = costs.iter().copied().filter(|cost| cost.quoted().0 > 0.0 && !cost.holds_zero());
+    let base = base.or_else(|| distinguishable.min_by(|one, other| by_time(one, other))).filter(|_| costs.len() > 1)?;
     let mut others: Vec<&Cost> = costs.iter().copied().filter(|cost| !std::ptr::eq(*cost, base)).collect();
     others.sort_by(|one, other| by_time(one, other));
     Some((base, others))
@@ -71,11 +70,6 @@ fn ratio(base: &Cost, other: &Cost, spent: f64) -> TimedRatio {
 
 fn by_time(one: &Cost, other: &Cost) -> std::cmp::Ordering {
     one.quoted().0.total_cmp(&other.quoted().0)
-}
-
-/// True if it can be the base: its time is distinguishable from nothing.
-fn is_distinguishable(cost: &Cost) -> bool {
-    cost.quoted().0 > 0.0 && !cost.holds_zero()
 }
 
 /// `'sort -u a' is slower than 'sort a': it takes 1.05 times as long (1.04 - 1.06)`.

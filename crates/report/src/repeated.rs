@@ -18,9 +18,8 @@ pub fn repeated(runs: &[Run], rows: &[Repeated<'_>], wanted: f64, style: Style) 
         if heading != Some(row.cost.heading()) {
             heading = Some(row.cost.heading());
             let needs = format!("{} needs", percent(wanted));
-            let titles = ["figure", "between rounds", "between runs", &needs, "one run tells", "all tell"];
-            let titles = titles.iter().map(ToString::to_string);
-            grid.heading([row.cost.heading().to_string()].into_iter().chain(titles));
+            let family = row.cost.heading();
+            grid.heading([family, "figure", "between rounds", "between runs", &needs, "one run tells", "all tell"]);
         }
         let name = [format!("  {}", in_table(&row.cost.operation)), row.cost.at.values()];
         grid.add_cost(RowKind::Row, name, cells(row));
@@ -33,8 +32,7 @@ pub fn repeated(runs: &[Run], rows: &[Repeated<'_>], wanted: f64, style: Style) 
         "one run tells, all tell: the smallest difference that one run against another, and as many runs as these against as \
          many, tell in four cases of five",
     ];
-    page += &style.asides("  ", notes);
-    page
+    page + &style.asides("  ", notes)
 }
 
 fn cells(row: &Repeated<'_>) -> Vec<String> {

@@ -9,6 +9,7 @@ use crate::chart::{Axis, Chart, Series, Unit};
 use crate::footnotes::Footnotes;
 use crate::grid::Grid;
 use crate::head::head_line;
+use crate::interval::with_ends;
 use crate::text::Style;
 
 /// The speed-up of every kind of work by the number of CPUs.
@@ -102,26 +103,19 @@ fn last_ratio(scaling: &Scaling) -> String {
     let Some((cpus, ratio)) = scaling.levels.last().and_then(|level| Some((level.cpus, level.speed_up?))) else {
         return String::new();
     };
-    let known = if ratio.is_bounded() {
-        format!(" ({} to {})", significant(ratio.low), significant(ratio.high))
-    } else {
-        String::new()
-    };
+    let [low, high] = [ratio.low, ratio.high].map(significant);
+    let known = if ratio.is_bounded() { format!(" ({low} to {high})") } else { String::new() };
     format!("; {cpus} CPUs do {} times{known} the work of one", significant(ratio.value))
 }
 
 fn law(fit: &FittedLaw) -> String {
-    let share = |interval: &Interval| {
-        format!("{} ({} to {})", percent(interval.value), percent(interval.low), percent(interval.high))
-    };
-    let mut text = format!("contention {}, coherence {}", share(&fit.contention), share(&fit.coherence));
-    let whole = |interval: &Interval| {
-        format!("{} ({} to {})", significant(interval.value), significant(interval.low), significant(interval.high))
-    };
+    let [contention, coherence] = [&fit.contention, &fit.coherence].map(|share| with_ends(share, percent));
+    let mut text = format!("contention {contention}, coherence {coherence}");
     if let Some(peak) = &fit.peak {
-        text += &format!("; the highest throughput is at {} CPUs", whole(peak));
+        text += &format!("; the highest throughput is at {} CPUs", with_ends(peak, significant));
     } else if let Some(limit) = &fit.limit {
-        text += &format!("; no number of CPUs does more than {} times the work of one", whole(limit));
+        let limit = with_ends(limit, significant);
+        text += &format!("; no number of CPUs does more than {limit} times the work of one");
     }
     text + &format!("; the law is off by {} at most", percent(fit.off))
 }

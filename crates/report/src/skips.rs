@@ -1,6 +1,6 @@
 //! What a run did not measure: one line for each reason, with all that it concerns.
 
-use analysis::by_key;
+use analysis::{by_key, distinct};
 use record::Skip;
 use record::units::counted;
 
@@ -22,6 +22,7 @@ pub(crate) fn not_measured(skipped: &[Skip], style: Style) -> String {
 
 /// Skips with one reason, which may differ in its numbers, and one remedy.
 fn alike(skipped: &[Skip]) -> Vec<Vec<&Skip>> {
+    let without_numbers = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "");
     let keyed = skipped.iter().map(|skip| ((&skip.remedy, without_numbers(&skip.reason)), skip));
     by_key(keyed).into_iter().map(|(_, group)| group).collect()
 }
@@ -32,8 +33,7 @@ fn sentence(group: &[&Skip]) -> String {
     if rest.is_empty() {
         return format!("{}{}: {}{remedy}", first.operation, first.at, first.reason);
     }
-    let operations = by_key(group.iter().map(|skip| (skip.operation.as_str(), ())));
-    let operations: Vec<&str> = operations.into_iter().map(|(operation, _)| operation).collect();
+    let operations: Vec<&str> = distinct(group.iter().map(|skip| skip.operation.as_str())).collect();
     let names = match operations.len() {
         0..=FEW => operations.join(", "),
         many => format!("{} and {}", operations[0], counted(many as u64 - 1, "more operation")),
@@ -55,10 +55,6 @@ fn reasons(group: &[&Skip]) -> String {
 fn number(text: &str) -> Option<u64> {
     let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit());
     digits.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
-}
-
-fn without_numbers(text: &str) -> String {
-    text.replace(|c: char| c.is_ascii_digit(), "")
 }
 
 #[cfg(test)]

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use analysis::answer::Answer;
 use analysis::study::{Cell, ClaimFigure, Compared, Curve, Curves, StudyAnswer, TableAnswer, Test, TestedClaim};
+use analysis::{by_key, distinct};
 use record::units::{counted, grouped, payload_rate, percent, significant};
 use record::{Departure, Machine, Run};
 
 use crate::chart::{Axis, Chart, Series, Unit};
 use crate::footnotes::Footnotes;
 use crate::grid::{Grid, NOTHING, RowKind};
-use crate::head::head_line;
-use crate::head::machine_parts;
+use crate::head::{head_line, machine_parts};
 use crate::interval::value_or_bound;
 use crate::prices::blocks;
 use crate::text::Style;
@@ -25,7 +25,7 @@ pub fn study(answer: &StudyAnswer, run: &Run, style: Style) -> String {
     page += &(style.paragraph("  now:  ", &head_line(run)) + "\n");
     let mut words = Grid::new("<<", NOTHING);
     for (word, means) in answer.legend {
-        words.add(RowKind::Aside, vec![format!("  {word}"), means.clone()]);
+        words.add(RowKind::Aside, [&format!("  {word}"), means]);
     }
     page += &words.render(style);
     if !answer.findings.is_empty() {
@@ -68,20 +68,13 @@ fn sentences(answer: &StudyAnswer, notes: &mut Footnotes, style: Style) -> Strin
     let mut grid = Grid::new("<<<", NOTHING);
     grid.heading(["then", "now", title]);
     for finding in &answer.findings {
-        let now = finding.here.first().map_or_else(|| "-".into(), |here| outcome(here, finding.test));
-        // The answer rests on all that is compared.
-        let now = match finding.here.first() {
-            Some(first) if first.answer == finding.answer() => now,
-            _ => finding.answer().word().into(),
-        };
+        let now = outcome_here(finding);
         let doubts = finding.here.first().map_or_else(String::new, |here| notes.doubts(&here.doubts));
         let claim = format!("{} {doubts}", finding.claim);
-        let cells = vec![outcome(&finding.there, finding.test), now, claim.trim_end().into()];
         let kind = if finding.answer() == Answer::NotMeasured { RowKind::Aside } else { RowKind::Row };
-        grid.add(kind, cells);
+        grid.add(kind, [&outcome(&finding.there, finding.test), &now, claim.trim_end()]);
     }
-    let rests = "--all shows the costs that each sentence rests on";
-    grid.render(style) + &style.dim(&style.paragraph("  ", rests)) + "\n"
+    grid.render(style) + &style.asides("  ", ["--all shows the costs that each sentence rests on"])
 }
 
 /// `yes, 1.02 times`; `no, 0.0117 %` of a CPU; `not measured`.
@@ -91,6 +84,14 @@ pub(crate) fn outcome(compared: &Compared, test: Test) -> String {
         (_, None) => word.into(),
         (Test::Load { .. }, Some(value)) => format!("{word}, {}", percent(value.value)),
         (_, Some(value)) => format!("{word}, {} times", significant(value.value)),
+    }
+}
+
+/// The outcome here, where the answer rests on all that is compared.
+pub(crate) fn outcome_here(finding: &TestedClaim) -> String {
+    match finding.here.first() {
+        Some(first) if first.answer == finding.answer() => outcome(first, finding.test),
+        _ => finding.answer().word().into(),
     }
 }
 
@@ -141,12 +142,8 @@ fn tabled(table: &TableAnswer, notes: &mut Footnotes, style: Style) -> String {
             _ => None,
         }));
     }
-    let mut text = grid.render(style);
-    if !reasons.is_empty() {
-        text += &(style.dim(&style.paragraph("  ", &gathered(&reasons))) + "\n");
-    }
-    text += &style.asides("  ", &table.notes);
-    text
+    let reasons = (!reasons.is_empty()).then(|| gathered(&reasons));
+    grid.render(style) + &style.asides("  ", reasons) + &style.asides("  ", &table.notes)
 }
 
 /// The shown columns that are left out together where the page is too narrow, in their order.
@@ -185,40 +182,25 @@ const FEW: usize = 3;
 
 /// Each reason once, after the names of everything that it concerns.
 fn gathered(reasons: &[&str]) -> String {
-    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
-    for reason in reasons.iter().flat_map(|reason| reason.split("; ")) {
-        let (name, why) = match reason.strip_suffix(" is not in this run") {
-            Some(name) => (name, ABSENT),
-            None => reason.split_once(": ").unwrap_or(("", reason)),
-        };
-        let place = groups.iter().position(|(known, _)| *known == why).unwrap_or_else(|| {
-            groups.push((why, Vec::new()));
-            groups.len() - 1
-        });
-        let names = &mut groups[place].1;
-        if !name.is_empty() && !names.contains(&name) {
-            names.push(name);
+    let names = reasons.iter().flat_map(|reason| reason.split("; ")).map(|reason| {
+        let name = reason.strip_suffix(" is not in this run").map(|name| (name, ABSENT));
+        let (name, why) = name.or_else(|| reason.split_once(": ")).unwrap_or(("", reason));
+        (why, name)
+    });
+    let reason = |(why, names): (&str, Vec<&str>)| {
+        let names: Vec<&str> = distinct(names.into_iter().filter(|name| !name.is_empty())).collect();
+        match names.len() {
+            0 => why.to_string(),
+            // They can be run, so their whole names are shown.
+            _ if why == ABSENT => format!("{why}: {}", names.join(", ")),
+            1..=FEW => format!("{}: {why}", names.join(", ")),
+            _ => {
+                let operations = distinct(names.iter().map(|name| name.split('@').next().unwrap_or(name)));
+                format!("{}: {why}", operations.collect::<Vec<_>>().join(", "))
+            }
         }
-    }
-    let reason = |(why, names): (&str, Vec<&str>)| match names.len() {
-        0 => why.to_string(),
-        // They can be run, so their whole names are shown.
-        _ if why == ABSENT => format!("{why}: {}", names.join(", ")),
-        1..=FEW => format!("{}: {why}", names.join(", ")),
-        _ => format!("{}: {why}", operations(&names).join(", ")),
     };
-    groups.into_iter().map(reason).collect::<Vec<_>>().join("; ")
-}
-
-/// The operations of these names, each once.
-fn operations<'a>(names: &[&'a str]) -> Vec<&'a str> {
-    let mut all: Vec<&str> = Vec::new();
-    for operation in names.iter().map(|name| name.split('@').next().unwrap_or(name)) {
-        if !all.contains(&operation) {
-            all.push(operation);
-        }
-    }
-    all
+    by_key(names).into_iter().map(reason).collect::<Vec<_>>().join("; ")
 }
 
 fn departures(departures: &[Departure], style: Style) -> String {
@@ -244,11 +226,7 @@ fn sentence(finding: &TestedClaim, notes: &mut Footnotes, style: Style) -> Strin
     for (index, here) in finding.here.iter().enumerate() {
         text += &line(if index == 0 { "here " } else { "also " }, here);
     }
-    if !finding.note.is_empty() {
-        let lead = " ".repeat(ANSWER + 8);
-        text += &(style.dim(&style.paragraph(&lead, finding.note)) + "\n");
-    }
-    text
+    text + &style.asides(&" ".repeat(ANSWER + 8), Some(finding.note).filter(|note| !note.is_empty()))
 }
 
 fn compared(compared: &Compared, test: Test, notes: &mut Footnotes) -> String {
@@ -273,10 +251,9 @@ fn compared(compared: &Compared, test: Test, notes: &mut Footnotes) -> String {
             named(&compared.one),
             named(other),
             significant(value.value),
-            if value.is_bounded() {
-                format!("{} to {}", significant(value.low), significant(value.high))
-            } else {
-                "no interval".into()
+            match [value.low, value.high].map(significant) {
+                [low, high] if value.is_bounded() => format!("{low} to {high}"),
+                _ => "no interval".into(),
             },
         ),
         (_, None, Some(other)) => format!("{}, {}: {verdict}", named(&compared.one), named(other)),

@@ -6,6 +6,7 @@ use record::{Cost, Nanoseconds, Percentile, Run, Tail, Tails, printable};
 
 use crate::chart::{Axis, Chart, Series, Unit};
 use crate::grid::{Grid, RowKind};
+use crate::interval::time;
 use crate::text::{Style, in_table};
 
 /// The percentiles of every cost that has them; empty if none has.
@@ -19,8 +20,8 @@ pub(crate) fn tails(run: &Run, style: Style) -> String {
     let shares = with_tails.iter().flat_map(|(_, tails)| &tails.service.percentiles).take(5).map(name);
     let shares: Vec<String> = shares.collect();
     if !shares.is_empty() {
-        let head = ["single iterations".into(), "samples".into()].into_iter().chain(shares).chain(["longest".into()]);
-        grid.heading(head);
+        let names = ["single iterations".into(), "samples".into()].into_iter();
+        grid.heading(names.chain(shares).chain(["longest".into()]));
     }
     for (cost, tails) in &with_tails {
         let title = format!("  {} {}", in_table(&cost.operation), cost.at.values());
@@ -31,9 +32,7 @@ pub(crate) fn tails(run: &Run, style: Style) -> String {
             add(&mut grid, "    response, waiting included".into(), response);
         }
     }
-    let mut text = format!("\n{}", grid.render(style));
-    text += &style.asides("  ", notes(run, &with_tails));
-    text
+    format!("\n{}{}", grid.render(style), style.asides("  ", notes(run, &with_tails)))
 }
 
 fn name(percentile: &Percentile) -> String {
@@ -42,8 +41,7 @@ fn name(percentile: &Percentile) -> String {
 
 /// Two rows: the figures, and their intervals or how many samples would support them.
 fn add(grid: &mut Grid, title: String, tail: &Tail) {
-    let figures =
-        tail.percentiles.iter().map(|percentile| percentile.ns.map_or("-".into(), |ns| Nanoseconds(ns).to_string()));
+    let figures = tail.percentiles.iter().map(|percentile| time(percentile.ns));
     let row = [title, grouped(tail.samples as f64)].into_iter().chain(figures);
     grid.row(row.chain([Nanoseconds(tail.longest_ns).to_string()]));
     let interval = |percentile: &Percentile| match (percentile.low_ns, percentile.high_ns) {
@@ -54,7 +52,7 @@ fn add(grid: &mut Grid, title: String, tail: &Tail) {
         _ => "-".into(),
     };
     let row = ["    95 % interval".into(), String::new()].into_iter().chain(tail.percentiles.iter().map(interval));
-    grid.add(RowKind::Aside, row.chain([String::new()]).collect());
+    grid.add(RowKind::Aside, row);
 }
 
 /// What the figures are, and what is missing and why.
@@ -130,7 +128,7 @@ mod tests {
     fn run() -> Run {
         let example = include_bytes!("../../record/tests/data/example-run.json");
         let mut run = record::run_from_bytes(example).expect("a run");
-        let mut tail = analysis::tails::Tail::new();
+        let mut tail = analysis::tails::Tail::default();
         (0..10_000).for_each(|place| tail.record(1_000.0 + f64::from(place * place) / 1e4));
         let service = tail.recorded();
         let response = Some(Tail { longest_ns: 5e7, ..service.clone() });

@@ -7,7 +7,7 @@ use analysis::terminal::{Latency, OwnTerminal, QUANTILES};
 use record::Nanoseconds;
 use record::units::{binary, counted, significant};
 
-use crate::grid::{Grid, RowKind};
+use crate::grid::Grid;
 use crate::text::Style;
 
 /// The terminal that howslow was run in.
@@ -26,26 +26,13 @@ pub fn own_terminal(terminal: &OwnTerminal, style: Style) -> String {
     for payload in &terminal.payloads {
         let (parsed, written) = (payload.rate(), payload.written_rate());
         let value = |rate: Option<Interval>| rate.map_or_else(|| "-".into(), |rate| megabytes(rate.value));
-        let range = parsed.map(|rate| format!("{} to {}", megabytes(rate.low), megabytes(rate.high)));
+        let range =
+            parsed.map(|rate| format!("{} to {}", megabytes(rate.low), megabytes(rate.high))).unwrap_or_default();
         let each = format!("{} x {}", payload.passes.len(), binary(payload.bytes as f64));
-        grid.add(
-            RowKind::Row,
-            vec![
-                payload.name.into(),
-                value(parsed),
-                range.unwrap_or_default(),
-                value(written),
-                each,
-                payload.about.into(),
-            ],
-        );
+        grid.row([payload.name, &value(parsed), &range, &value(written), &each, payload.about]);
     }
-    text += &grid.render(style);
-    text += "\n";
-    text += &latency("an answer to ESC[6n", &terminal.latency, style);
-    text += "\n";
-    text += &style.paragraphs("", notes(terminal));
-    text
+    text += &format!("{}\n{}\n", grid.render(style), latency("an answer to ESC[6n", &terminal.latency, style));
+    text + &style.paragraphs("", notes(terminal))
 }
 
 /// A line of quantiles.

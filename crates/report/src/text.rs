@@ -197,6 +197,12 @@ pub(crate) fn display_width(text: &str) -> usize {
     if place == bytes.len() { place } else { textwrap::core::display_width(text) }
 }
 
+/// The text with a capital at its beginning.
+pub(crate) fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
 /// A count: a whole number.
 pub(crate) fn times(count: u64) -> String {
     if count < 100 { count.to_string() } else { grouped(count as f64) }

@@ -13,11 +13,7 @@ const MOST_FACTS: usize = 12;
 
 /// The page of a watch.
 pub fn watch(document: &WatchDocument, style: Style) -> String {
-    let place = if document.host.is_empty() {
-        document.class.clone()
-    } else {
-        format!("{}   {}", document.host, document.class)
-    };
+    let host = if document.host.is_empty() { String::new() } else { format!("{}   ", document.host) };
     let others = match (document.among, counted(document.others as u64, "earlier run")) {
         ("class", others) => format!("{others} of machines of its class, because this one has too few"),
         (_, others) => format!("{others} of this machine"),
@@ -28,7 +24,7 @@ pub fn watch(document: &WatchDocument, style: Style) -> String {
         few => format!("; {few} more have too few earlier figures to be watched"),
     };
     let costs = counted(document.costs as u64, "cost");
-    let mut page = format!("{}   {place}\n{costs} beside {others}{few}\n", document.run);
+    let mut page = format!("{}   {host}{}\n{costs} beside {others}{few}\n", document.run, document.class);
     if document.changes.is_empty() {
         return page + &format!("\nno cost changed by {} or more\n", percent(document.least));
     }
@@ -46,7 +42,7 @@ pub fn watch(document: &WatchDocument, style: Style) -> String {
                 times_range(cost),
                 lasts.into(),
             ];
-            grid.add(kind, cells.into());
+            grid.add(kind, cells);
         }
         page += &grid.render(style);
         page += &facts(&change.also, style);

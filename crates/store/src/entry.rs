@@ -90,7 +90,7 @@ impl Document {
             finished: printable(&document.finished),
             howslow: printable(&document.howslow),
             build: printable(&document.build),
-            label: document.settings.label.filter(|label| crate::label::check_label(label).is_ok()),
+            label: document.settings.label.filter(|label| crate::label::check_text(label).is_ok()),
             patterns: document.settings.patterns.iter().map(|pattern| printable(pattern)).collect(),
             full: document.settings.full,
             cycle_ns: document.noise.cycle_ns,

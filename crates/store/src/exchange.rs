@@ -20,9 +20,9 @@ mod rounds;
 mod table;
 
 pub use costs::cost_table;
-pub use export::bill::{BillMetrics, bill_metrics};
+pub use export::bill::bill_metrics;
 pub use export::csv::csv;
-pub use export::{EXPORTERS, ExportError, Exporter, exporter, exporter_for};
+pub use export::{Dialect as BillMetrics, EXPORTERS, ExportError, Exporter, exporter, exporter_for};
 pub use import::criterion::gather;
 pub use import::google::google_json;
 pub use import::{IMPORTERS, ImportError, Importer, MOST_BYTES, import, importer};

@@ -5,10 +5,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use record::{Machine, Run, printable};
-use serde::Deserialize;
-use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
-use crate::label::check_label;
+use crate::label::check_text;
 
 /// Larger files are no runs.
 pub(crate) const MOST_BYTES: u64 = 256 << 20;
@@ -69,9 +69,10 @@ impl Head {
         [&self.id, &self.started, &self.host]
     }
 
-    /// True if it is the head of this run.
+    /// True if it is the head of this run, or of the first of several in one, which began with the earliest of them.
     pub fn is_of(&self, run: &Run) -> bool {
-        self.name() == [&run.id, &run.started, run.machine.host.as_deref().unwrap_or_default()]
+        let host = run.machine.host.as_deref().unwrap_or_default();
+        self.id == run.id && self.host == host && self.started >= run.started
     }
 
     /// Reads the head of the run in a file. Fails if the file cannot be read or does not begin like a run.
@@ -83,7 +84,7 @@ impl Head {
         for most in READ_BYTES {
             file.by_ref().take(most - text.len() as u64).read_to_end(&mut text).map_err(serde_json::Error::io)?;
             // The reader stops with an error at the costs if the head is complete by then.
-            done = HeadSeed(&mut head).deserialize(&mut serde_json::Deserializer::from_slice(&text));
+            done = serde_json::Deserializer::from_slice(&text).deserialize_map(HeadVisitor(&mut head));
             if !done.as_ref().is_err_and(serde_json::Error::is_eof) {
                 break;
             }
@@ -101,17 +102,9 @@ struct NoiseHead {
     cycle_ns: f64,
 }
 
-struct HeadSeed<'a>(&'a mut Head);
+struct HeadVisitor<'a>(&'a mut Head);
 
-impl<'de> DeserializeSeed<'de> for HeadSeed<'_> {
-    type Value = ();
-
-    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for HeadSeed<'_> {
+impl<'de> Visitor<'de> for HeadVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -141,7 +134,7 @@ impl<'de> Visitor<'de> for HeadSeed<'_> {
                 "noise" => head.cycle_ns = map.next_value::<NoiseHead>()?.cycle_ns,
                 "settings" => {
                     let settings: SettingsPart = map.next_value()?;
-                    head.label = settings.label.filter(|label| check_label(label).is_ok());
+                    head.label = settings.label.filter(|label| check_text(label).is_ok());
                     head.patterns = settings.patterns.iter().map(|pattern| printable(pattern)).collect();
                     head.full = settings.full;
                 }

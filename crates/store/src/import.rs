@@ -120,10 +120,8 @@ fn learn(backend: &mut dyn Backend, keys: &mut Keys, ready: &[Ready]) -> Result<
 }
 
 fn first(rows: Vec<Vec<SqlValue>>) -> Result<i64, DatabaseError> {
-    rows.first()
-        .and_then(|row| row.first())
-        .map(SqlValue::number)
-        .ok_or_else(|| "it gave no number to a new row".into())
+    let number = rows.first().and_then(|row| row.first()).map(SqlValue::number);
+    number.ok_or_else(|| "it gave no number to a new row".into())
 }
 
 /// The number of this state of a machine.

@@ -219,57 +219,17 @@ impl Session {
     fn client(&self) -> Result<&Client, DatabaseError> {
         self.client.as_ref().ok_or_else(|| DatabaseError::Silent("the connection was given up".into()))
     }
+}
 
-    async fn execute(&mut self, statements: &str) -> Result<(), DatabaseError> {
-        within(self.silence, self.client()?.batch_execute(statements)).await
-    }
-
-    async fn query(&mut self, statement: &str, wanted: &[SqlValue]) -> Result<Vec<Vec<SqlValue>>, DatabaseError> {
-        let prepared = match self.statements.get(statement) {
-            Some(prepared) => prepared.clone(),
-            None => within(self.silence, self.client()?.prepare(statement)).await?,
-        };
-        self.statements.insert(statement.into(), prepared.clone());
-        let wanted: Vec<&(dyn ToSql + Sync)> = wanted.iter().map(|value| value as &(dyn ToSql + Sync)).collect();
-        let rows = within(self.silence, self.client()?.query(&prepared, &wanted)).await?;
-        rows.iter().map(values).collect::<Result<_, _>>().map_err(|error| words(&error))
-    }
-
-    async fn add_costs(&mut self, costs: &[Row<i64>]) -> Result<(), DatabaseError> {
-        let copy = format!("COPY cost ({COLUMNS}) FROM STDIN BINARY");
-        let copy = within(self.silence, self.client()?.copy_in(&copy)).await?;
-        let mut writer = pin!(BinaryCopyInWriter::new(copy, &TYPES));
-        for cost in costs {
-            let (Row { run, series, doubts, value, .. }, [low, high, cycles]) = (cost, &cost.ends());
-            within(self.silence, writer.as_mut().write(&[run, series, doubts, value, low, high, cycles])).await?;
-        }
-        within(self.silence, writer.as_mut().finish()).await.map(|_| ())
-    }
-
-    async fn scan(
+impl Postgres {
+    /// Does this work of the session. Gives the connection up after a silence.
+    fn done<T>(
         &mut self,
-        runs: &str,
-        each: &mut dyn FnMut(Row<i64>) -> ControlFlow<()>,
-    ) -> Result<(), DatabaseError> {
-        let copy = format!("COPY (SELECT {COLUMNS} FROM cost{runs}) TO STDOUT BINARY");
-        let copy = within(self.silence, self.client()?.copy_out(&copy)).await?;
-        let mut rows = pin!(BinaryCopyOutStream::new(copy, &TYPES));
-        while let Some(row) = within(self.silence, rows.try_next()).await? {
-            let cost = || {
-                let keys = [row.try_get(0)?, row.try_get(1)?, row.try_get(2)?];
-                Ok(Row::kept(keys, row.try_get(3)?, [row.try_get(4)?, row.try_get(5)?, row.try_get(6)?]))
-            };
-            if each(cost().map_err(|error| words(&error))?).is_break() {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// Gives the connection up after a silence.
-    fn given_up<T>(&mut self, done: Result<T, DatabaseError>) -> Result<T, DatabaseError> {
+        work: impl AsyncFnOnce(&mut Session) -> Result<T, DatabaseError>,
+    ) -> Result<T, DatabaseError> {
+        let done = self.runtime.block_on(work(&mut self.session));
         if matches!(done, Err(DatabaseError::Silent(_))) {
-            self.client = None;
+            self.session.client = None;
         }
         done
     }
@@ -293,18 +253,34 @@ impl Backend for Postgres {
     }
 
     fn execute(&mut self, statements: &str) -> Result<(), DatabaseError> {
-        let done = self.runtime.block_on(self.session.execute(statements));
-        self.session.given_up(done)
+        self.done(async |session| within(session.silence, session.client()?.batch_execute(statements)).await)
     }
 
-    fn query(&mut self, statement: &str, values: &[SqlValue]) -> Result<Vec<Vec<SqlValue>>, DatabaseError> {
-        let done = self.runtime.block_on(self.session.query(statement, values));
-        self.session.given_up(done)
+    fn query(&mut self, statement: &str, wanted: &[SqlValue]) -> Result<Vec<Vec<SqlValue>>, DatabaseError> {
+        self.done(async |session| {
+            let prepared = match session.statements.get(statement) {
+                Some(prepared) => prepared.clone(),
+                None => within(session.silence, session.client()?.prepare(statement)).await?,
+            };
+            session.statements.insert(statement.into(), prepared.clone());
+            let wanted: Vec<&(dyn ToSql + Sync)> = wanted.iter().map(|value| value as &(dyn ToSql + Sync)).collect();
+            let rows = within(session.silence, session.client()?.query(&prepared, &wanted)).await?;
+            rows.iter().map(values).collect::<Result<_, _>>().map_err(|error| words(&error))
+        })
     }
 
     fn add_costs(&mut self, costs: &[Row<i64>]) -> Result<(), DatabaseError> {
-        let done = self.runtime.block_on(self.session.add_costs(costs));
-        self.session.given_up(done)
+        self.done(async |session| {
+            let copy = format!("COPY cost ({COLUMNS}) FROM STDIN BINARY");
+            let copy = within(session.silence, session.client()?.copy_in(&copy)).await?;
+            let mut writer = pin!(BinaryCopyInWriter::new(copy, &TYPES));
+            for cost in costs {
+                let (Row { run, series, doubts, value, .. }, [low, high, cycles]) = (cost, &cost.ends());
+                within(session.silence, writer.as_mut().write(&[run, series, doubts, value, low, high, cycles]))
+                    .await?;
+            }
+            within(session.silence, writer.as_mut().finish()).await.map(|_| ())
+        })
     }
 
     fn scan(
@@ -318,8 +294,21 @@ impl Backend for Postgres {
         });
         // All rows together may take longer than the server may be silent.
         self.execute("SET statement_timeout = 0")?;
-        let done = self.runtime.block_on(self.session.scan(&some.unwrap_or_default(), each));
-        self.session.given_up(done)?;
+        self.done(async |session| {
+            let copy = format!("COPY (SELECT {COLUMNS} FROM cost{}) TO STDOUT BINARY", some.unwrap_or_default());
+            let copy = within(session.silence, session.client()?.copy_out(&copy)).await?;
+            let mut rows = pin!(BinaryCopyOutStream::new(copy, &TYPES));
+            while let Some(row) = within(session.silence, rows.try_next()).await? {
+                let cost = || {
+                    let keys = [row.try_get(0)?, row.try_get(1)?, row.try_get(2)?];
+                    Ok(Row::kept(keys, row.try_get(3)?, [row.try_get(4)?, row.try_get(5)?, row.try_get(6)?]))
+                };
+                if each(cost().map_err(|error| words(&error))?).is_break() {
+                    break;
+                }
+            }
+            Ok(())
+        })?;
         self.execute(&format!("SET statement_timeout = {}", self.session.silence.as_millis()))
     }
 }

@@ -121,10 +121,7 @@ impl Store {
 
     /// The heads of the runs that a filter means, newest first. Fails as [`Store::list`] does.
     pub fn runs(&self, filter: &Filter) -> Result<Vec<Head>, StoreError> {
-        let mut heads = match self.held()? {
-            Some(mut held) => held.heads(filter, 0)?,
-            None => Vec::new(),
-        };
+        let mut heads = if let Some(mut held) = self.held()? { held.heads(filter, 0)? } else { Vec::new() };
         // Runs that wait to be taken in are runs all the same. One that is being taken in is in both places.
         let known: HashSet<_> = heads.iter().map(Head::name).collect();
         let mut waiting = self.files().heads()?;
@@ -176,9 +173,7 @@ impl Store {
         match exact.as_slice() {
             [] => {}
             [at] => return Ok(whole(found.swap_remove(*at))),
-            several => {
-                return Err(StoreError::SharedId { name: record::printable(name), count: several.len() });
-            }
+            several => return Err(StoreError::SharedId { name: record::printable(name), count: several.len() }),
         }
         if let Some(head) = self.labelled(name)? {
             return Ok(head);
@@ -186,11 +181,7 @@ impl Store {
         match found.len() {
             0 => Err(unknown()),
             1 => Ok(whole(found.swap_remove(0))),
-            count => Err(StoreError::Ambiguous {
-                name: record::printable(name),
-                count,
-                first: some_of(found.iter().map(|head| head.id.as_str())),
-            }),
+            count => Err(StoreError::Ambiguous { name: record::printable(name), count, first: some_of(&found) }),
         }
     }
 
@@ -235,10 +226,7 @@ impl Store {
         if begin.is_empty() || !begin.is_ascii() {
             return Ok(Vec::new());
         }
-        let mut found = match self.held()? {
-            Some(mut held) => held.beginning(begin)?,
-            None => Vec::new(),
-        };
+        let mut found = if let Some(mut held) = self.held()? { held.beginning(begin)? } else { Vec::new() };
         let files = self.files();
         let waiting = files.ids()?.into_iter().filter(|name| name.starts_with(begin));
         found.extend(waiting.map(|name| {
@@ -255,17 +243,15 @@ impl Store {
         let found = match heads.len() {
             0 => format!("no run is kept in {}", self.place()),
             1 => format!("one run is kept, @1 = {}", heads[0].id),
-            many => format!("{many} runs are kept, the newest {}", some_of(heads.iter().map(|head| head.id.as_str()))),
+            many => format!("{many} runs are kept, the newest {}", some_of(&heads)),
         };
         StoreError::Unknown { name: record::printable(name), found }
     }
 
     /// Where the runs are, without user and password.
     pub fn place(&self) -> String {
-        match Held::place_of(&self.address, &self.folder) {
-            Some(place) => place,
-            None => self.files().folder().display().to_string(),
-        }
+        let database = Held::place_of(&self.address, &self.folder);
+        database.unwrap_or_else(|| self.files().folder().display().to_string())
     }
 
     fn held(&self) -> Result<Option<Held>, StoreError> {
@@ -306,8 +292,8 @@ impl Store {
     }
 }
 
-fn some_of<'a>(ids: impl Iterator<Item = &'a str>) -> String {
-    let first: Vec<&str> = ids.take(4).collect();
+fn some_of(heads: &[Head]) -> String {
+    let first: Vec<&str> = heads.iter().take(4).map(|head| head.id.as_str()).collect();
     match first.as_slice() {
         [shown @ .., _] if shown.len() == 3 => format!("{}, ...", shown.join(", ")),
         all => all.join(", "),

@@ -63,7 +63,6 @@ impl Store {
 
     /// Puts away a file whose run is in the database. Another process may have done so.
     fn put_away(&self, path: &Path, folder: &Path) -> bool {
-        let gone = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
         let done = if self.keeps_taken() {
             let to = folder.join(TAKEN);
             let name = path.file_name().unwrap_or_default();
@@ -71,7 +70,7 @@ impl Store {
         } else {
             std::fs::remove_file(path)
         };
-        done.is_ok() || done.is_err_and(|error| gone(&error))
+        done.is_ok() || done.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
     }
 
     /// The files that were taken in and may hold the run of this id.
@@ -135,11 +134,8 @@ fn described(imported: &Imported, away: usize, place: &str, folder: &Path, keeps
     let mut described = Vec::new();
     let runs = |count: usize| counted(count as u64, "run");
     if away > 0 {
-        let files = if keeps {
-            format!("; the files are in {}, which you can remove", folder.join(TAKEN).display())
-        } else {
-            String::new()
-        };
+        let files = format!("; the files are in {}, which you can remove", folder.join(TAKEN).display());
+        let files = if keeps { files.as_str() } else { "" };
         described.push(format!("{} of files went into {place}{files}", runs(away)));
     }
     if let Some((path, why)) = imported.refused.first() {

@@ -17,7 +17,6 @@ mod frequency;
 mod host;
 mod kernel;
 mod kernel_threads;
-mod limits;
 mod memory;
 mod microarchitecture;
 mod mounted;
@@ -91,7 +90,7 @@ fn describe_host(host: &Host) -> Machine {
         memory: memory::describe(host),
         kernel: kernel::describe(host),
         virtualization: virtualization::describe(host),
-        limits: limits::describe(host),
+        limits: cgroup::limits(host),
         clock_source: host.read("sys/devices/system/clocksource/clocksource0/current_clocksource"),
         libc: libc_name(),
     }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use analysis::components::{Components, components};
 use analysis::statistics::median;
+use howslow_lab::components::{Components, components};
 use record::{Cost, Doubt, Estimate, Round, Run};
 
 /// What a cost's scatter depends on.

@@ -8,7 +8,8 @@ use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::{Duration, Instant};
 
-use analysis::statistics::{median, median_ranks, sorted};
+use analysis::statistics::{median, sorted};
+use analysis::tails::median_ranks;
 use anyhow::{Context, anyhow, ensure};
 use operation::{Loop, Setting};
 use record::{Point, Value};

@@ -9,11 +9,11 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let Ok(one) = WrittenBill::read(one) else { return };
     let other = if other.is_empty() { data } else { &other[1..] };
     let Ok(other) = WrittenBill::read(other) else { return };
-    let repetitions = [one.repetitions(), other.repetitions()];
+    let repetitions = [one.seen.all_repetitions(), other.seen.all_repetitions()];
     let figures = changed_figures(&repetitions[0], &repetitions[1], &WorkUnit::Whole, false);
     let lines = [one.lines(1.0, &other), other.lines(1.0, &one)];
     let rows = changes([&lines[0], &lines[1]]);
-    let bills = [one.name(), other.name()];
+    let bills = [one.seen.what.as_str(), other.seen.what.as_str()];
     bills.iter().for_each(|name| howslow_fuzz::is_plain(name));
     let view = report::BillChanges {
         bills,

@@ -60,7 +60,6 @@ pub enum ChangeVerdict {
 }
 
 impl ChangeVerdict {
-    /// One word.
     pub fn word(self) -> &'static str {
         match self {
             ChangeVerdict::More => "more",
@@ -107,7 +106,6 @@ impl BilledFigure {
         BilledFigure::Switches,
     ];
 
-    /// In words.
     pub fn words(self) -> &'static str {
         match self {
             BilledFigure::Elapsed => "elapsed time",
@@ -307,7 +305,6 @@ impl ChangedRow {
         Some(after? - before?)
     }
 
-    /// The change of waiting in ns.
     pub fn waited_ns(&self) -> f64 {
         self.waited_ns[1] - self.waited_ns[0]
     }

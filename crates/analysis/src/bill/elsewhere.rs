@@ -80,7 +80,7 @@ pub struct ElsewhereRow {
 pub fn elsewhere(here: &WrittenBill, there: &Bill, user: Option<Interval>, carried: Carried) -> BillElsewhere {
     // Processes are created, executed and waited for by calls, whose times and prices are in the line of processes.
     let is_held = |row: &BillRow| is_priced_together(&row.what) || here.is_measured() && is_within_calls(&row.what);
-    let lines = here.rows().iter().filter(|row| !is_held(row));
+    let lines = here.rows.iter().filter(|row| !is_held(row));
     let mut rows: Vec<ElsewhereRow> = lines.map(|row| moved(row, there, carried)).collect();
     let cost = |row: &ElsewhereRow| row.there.map_or(-1.0, |there| there.value);
     rows.sort_by(|one, other| cost(other).total_cmp(&cost(one)).then(other.count.cmp(&one.count)));

@@ -34,7 +34,9 @@ const NOT_NOW: &[&str] = &[
 /// What could be saved, the largest first.
 pub(super) fn findings(seen: &Observation, bill: &Bill) -> Vec<Habit> {
     let mut found = Vec::new();
-    let mut add = |calls: &[&str], saving: Option<Saving>| found.extend(saving.map(|saving| (named(calls), saving)));
+    let mut add = |calls: &[&str], saving: Option<Saving>| {
+        found.extend(saving.map(|saving| (calls.iter().map(ToString::to_string).collect(), saving)));
+    };
     for call in &seen.together.calls {
         let own = &[call.call.as_str()];
         add(own, small(call, seen, bill));
@@ -69,10 +71,6 @@ pub(super) fn findings(seen: &Observation, bill: &Bill) -> Vec<Habit> {
     let mut found: Vec<Habit> = found.into_iter().filter_map(worth).chain(slow(seen)).collect();
     found.sort_by(|one, other| other.felt_ns().total_cmp(&one.felt_ns()));
     found
-}
-
-fn named(calls: &[&str]) -> Vec<String> {
-    calls.iter().map(|call| (*call).to_string()).collect()
 }
 
 /// What counting took at least, in ns, by the interval of what it adds to a call.

@@ -29,7 +29,6 @@ pub enum Unit {
     Exec,
     /// A process that executes none.
     Fork,
-    /// A thread.
     Thread,
     /// A sleep until a device has brought a block.
     Transfer,
@@ -52,13 +51,11 @@ impl Unit {
 /// Whose an account is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Who {
-    /// A process by its id.
     Process(u32),
     /// Processes that began and ended in the stretch, by their creator and name.
     Short {
         /// The id of their creator, if that was watched.
         parent: Option<u32>,
-        /// Their name.
         name: String,
     },
     /// The processes of a cgroup of the unified hierarchy; empty if they are in none.
@@ -228,7 +225,6 @@ fn sum(lines: &[AccountLine]) -> Option<f64> {
 }
 
 impl Account {
-    /// Adds another account.
     fn add(&mut self, other: &Account) {
         self.processes += other.processes;
         self.running |= other.running;

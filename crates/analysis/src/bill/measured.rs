@@ -34,7 +34,6 @@ pub fn is_within_calls(row: &str) -> bool {
 }
 
 impl MeasuredCalls {
-    /// What was measured of all rows.
     pub(super) fn of(rows: &[BillRow]) -> Option<MeasuredCalls> {
         let mut sum = MeasuredCalls { calls: Interval::exactly(0.0), priced_ns: 0.0, apart_ns: 0.0, compared_ns: 0.0 };
         let mut squares = 0.0;

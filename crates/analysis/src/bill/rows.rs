@@ -35,7 +35,6 @@ impl Habit {
     }
 }
 
-/// A bill.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bill {
     /// The dearest first; those without a price after them, by count.
@@ -55,7 +54,6 @@ pub struct Bill {
 }
 
 impl Bill {
-    /// The explained share of what was charged.
     pub fn explained_share(&self) -> Option<f64> {
         self.charged.filter(|charged| charged.ns > 0.0).map(|charged| self.explained.value / charged.ns)
     }

@@ -75,7 +75,6 @@ fn habits_are_reported_and_answers_are_no_failures() {
     assert!(!all.contains("EAGAIN"), "{all}");
 }
 
-/// The findings of these calls, with what else was counted.
 fn sentences(calls: Vec<CallCount>, set: impl FnOnce(&mut Observation)) -> String {
     let mut seen = seen(calls);
     set(&mut seen);

@@ -55,7 +55,6 @@ impl WaitedFor {
         }
     }
 
-    /// In words.
     pub fn words(self) -> &'static str {
         match self {
             WaitedFor::Cpu => "for a CPU",

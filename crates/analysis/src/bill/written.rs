@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Observation, Repetition, printable};
+use record::{Observation, printable};
 use serde::Deserialize;
 
 use super::changes::BilledLine;
@@ -12,10 +12,12 @@ use crate::predict::MachineState;
 /// What is read of a bill's document.
 #[derive(Debug, Deserialize)]
 pub struct WrittenBill {
-    seen: Observation,
-    rows: Vec<BillRow>,
+    /// What was counted.
+    pub seen: Observation,
+    pub(super) rows: Vec<BillRow>,
+    /// The id of the run whose costs were the prices.
     #[serde(default)]
-    run: Option<String>,
+    pub run: Option<String>,
     #[serde(default)]
     by: Option<String>,
     #[serde(default)]
@@ -59,24 +61,9 @@ impl WrittenBill {
         }
     }
 
-    /// What was counted.
-    pub fn seen(&self) -> &Observation {
-        &self.seen
-    }
-
-    /// The id of the run whose costs were the prices.
-    pub fn run(&self) -> Option<&str> {
-        self.run.as_deref()
-    }
-
     /// The state of its prices, if the document has it.
     pub fn state(&self) -> Option<MachineState> {
         [MachineState::Quiet, MachineState::Typical].into_iter().find(|state| self.by.as_deref() == Some(state.word()))
-    }
-
-    /// Its lines.
-    pub(super) fn rows(&self) -> &[BillRow] {
-        &self.rows
     }
 
     /// What the kernel charged. Where its samples did not find the kernel, all is taken as time there.
@@ -88,16 +75,6 @@ impl WrittenBill {
             user_ns: usage.cpu_ns.zip(self.charged_ns).filter(|_| alone).map(|(cpu, kernel)| (cpu - kernel).max(0.0)),
             counting_ns: self.seen.counting.as_ref().map_or(0.0, |counting| counting.together_ns.max(0.0)),
         }
-    }
-
-    /// What it is of.
-    pub fn name(&self) -> &str {
-        &self.seen.what
-    }
-
-    /// The runs of the command.
-    pub fn repetitions(&self) -> Vec<Repetition> {
-        self.seen.all_repetitions()
     }
 
     /// True if calls were measured, and not only priced.

@@ -3,7 +3,7 @@
 
 use record::{Cost, CountedIn, Run};
 
-use super::grounds::rounds_behind;
+use super::figure::rounds_behind;
 use crate::reading::{CALIBRATION, add, clock_ratio};
 
 /// Two clocks further apart than this are of different kinds. An emulator's clock says nothing about a core.

@@ -68,7 +68,6 @@ pub fn differences(runs: &[Run]) -> Vec<DifferingFact> {
     found
 }
 
-/// The facts of a run, by field.
 fn facts(run: &Run) -> BTreeMap<String, Value> {
     let mut whole = json!({ "machine": run.machine, "counted_in": run.counted_in, "noise": {} });
     if run.noise.cycle_ns > 0.0 {

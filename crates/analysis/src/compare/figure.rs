@@ -1,6 +1,6 @@
 //! The figure by which a cost is compared, in time or in cycles, and what is known about it.
 
-use record::{Cost, CountedIn, Origin, Run};
+use record::{Cost, CountedIn, Estimate, Origin, Round, Run};
 
 use crate::estimate;
 use crate::statistics::Interval;
@@ -12,7 +12,6 @@ pub enum ComparedFigure {
     Value(Interval),
     /// It is not distinguishable from zero: at most its upper end.
     AtMost(Interval),
-    /// It is unknown, for this reason.
     Unknown(String),
 }
 
@@ -69,4 +68,14 @@ fn cycles_per_ns(run: &Run, cost: &Cost) -> Option<f64> {
 /// samples, as in a summary, is none.
 pub fn is_published(run: &Run, cost: &Cost) -> bool {
     run.origin != Origin::Measured && cost.rounds.is_empty()
+}
+
+/// The rounds that give a cost its figure.
+pub fn rounds_behind(cost: &Cost) -> usize {
+    let gives = |round: &&Round| match cost.headline {
+        Estimate::Quiet if cost.cpus <= 1 => round.quiet.contains(&true),
+        Estimate::Typical => round.survey != Some(false) && !round.ns.is_empty(),
+        Estimate::Quiet | Estimate::Best => !round.ns.is_empty(),
+    };
+    cost.rounds.iter().filter(gives).count()
 }

@@ -1,9 +1,11 @@
 //! What the rounds of two costs show of a difference besides the figures: whether each was undisturbed often enough, and whether both
 //! show the same layouts.
 
-use record::{Cost, Estimate, Round, Run};
+use record::{Cost, Estimate, Run};
 
 use super::conditions::Conditions;
+use super::figure::rounds_behind;
+use super::levels::ComparedLevels;
 use crate::estimate::RoundsFigures;
 use crate::reading::{Clocking, Reading, quiet_samples};
 
@@ -21,11 +23,9 @@ const FASTER_ABOVE: f64 = 0.35;
 pub(super) enum Grounds {
     /// They do.
     Enough,
-    /// One of them has a single round.
     SingleRound,
     /// One of them was hardly undisturbed.
     FewRounds,
-    /// Both show the same layouts.
     SameLayouts,
     /// Other programs took another share of the CPUs, and the cost depends on it.
     OtherLoad,
@@ -56,6 +56,9 @@ impl Grounds {
         let fewest = measured().map(rounds_behind).min().unwrap_or(LAYOUTS_KNOWN) * longer as usize;
         if fewest < LEAST_ROUNDS {
             return Grounds::FewRounds;
+        }
+        if ComparedLevels::of(one.1, two.1).is_some_and(|levels| !levels.comparable) {
+            return Grounds::SameLayouts;
         }
         let shared = |times: f64| {
             let (slower, faster) = if times > 1.0 { (two, one) } else { (one, two) };
@@ -95,14 +98,4 @@ fn relative_batches(cost: &Cost, cycle_ns: f64) -> Vec<f64> {
     }
     let figures = RoundsFigures::of(&cost.rounds, cost.headline, clocking);
     cost.rounds.iter().filter_map(|round| figures.figure(round)).map(|round| net(round.figure)).collect()
-}
-
-/// The number of rounds behind a measured cost's figure.
-pub(super) fn rounds_behind(cost: &Cost) -> usize {
-    let gives = |round: &&Round| match cost.headline {
-        Estimate::Quiet if cost.cpus <= 1 => round.quiet.contains(&true),
-        Estimate::Typical => round.survey != Some(false) && !round.ns.is_empty(),
-        Estimate::Quiet | Estimate::Best => !round.ns.is_empty(),
-    };
-    cost.rounds.iter().filter(gives).count()
 }

@@ -3,8 +3,7 @@
 use record::{Cost, Level};
 use serde::Serialize;
 
-use super::figure::ComparedFigure;
-use super::grounds::rounds_behind;
+use super::figure::{ComparedFigure, rounds_behind};
 use crate::levels::{interval, quoted};
 
 /// Two costs of which at least one has levels.
@@ -18,6 +17,9 @@ pub struct ComparedLevels<'a> {
     pub compared: [usize; 2],
     /// Whether the share of the compared level moved, by more than chance. False if the level itself moved.
     pub moved: bool,
+    /// False if both have levels of which none is that of the other, by its height or by its place: nothing can be said of a change.
+    #[serde(skip)]
+    pub comparable: bool,
 }
 
 impl<'a> ComparedLevels<'a> {
@@ -27,12 +29,19 @@ impl<'a> ComparedLevels<'a> {
             return None;
         }
         let nearest = [nearest(base, other), nearest(other, base)];
-        let compared =
-            [(base, nearest[0]), (other, nearest[1])].map(|(cost, near)| near.unwrap_or_else(|| quoted(cost)));
         let is_same = [base, other].iter().zip(nearest).all(|(cost, near)| cost.levels.is_empty() || near.is_some());
+        let (quoted, several) = ([base, other].map(quoted), !base.levels.is_empty() && !other.levels.is_empty());
+        let as_many = base.levels.len() == other.levels.len();
+        // All of them moved: by how far, the same one of both says.
+        let compared = if several && as_many && !is_same {
+            [quoted[0].min(quoted[1]); 2]
+        } else {
+            [0, 1].map(|side| nearest[side].unwrap_or(quoted[side]))
+        };
         let [one, two] = [share(base, compared[0]), share(other, compared[1])];
         let moved = is_same && (one.0 > two.1 || two.0 > one.1);
-        Some(ComparedLevels { base: &base.levels, other: &other.levels, compared, moved })
+        let comparable = is_same || as_many || !several;
+        Some(ComparedLevels { base: &base.levels, other: &other.levels, compared, moved, comparable })
     }
 }
 

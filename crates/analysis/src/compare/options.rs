@@ -2,7 +2,6 @@
 
 use record::CountedIn;
 
-/// How runs are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CompareOptions {
     /// What all costs are compared in. `None` takes cycles where one of the runs counts in cycles; else, between runs of one

@@ -255,13 +255,6 @@ fn odd_costs_are_bounds_or_have_a_reason_and_are_never_dropped() {
 }
 
 #[test]
-fn a_single_round_shows_no_scatter() {
-    let (base, mut other) = (run(&[("a.x", 100.0, 0.0)]), run(&[("a.x", 200.0, 0.0)]));
-    other.costs[0].rounds.truncate(1);
-    assert_eq!(against(&base, &other).verdict, Verdict::Unknown);
-}
-
-#[test]
 fn versions_are_compared_only_when_requested() {
     let (base, mut other) =
         (run(&[("a.x", 10.0, 0.1), ("a.y", 1.0, 0.1)]), run(&[("a.x", 20.0, 0.1), ("a.y", 1.0, 0.1)]));

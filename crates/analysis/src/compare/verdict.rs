@@ -4,13 +4,12 @@
 use record::{Cost, Origin, Run};
 
 use super::conditions::Conditions;
-use super::figure::{ComparedFigure, is_published};
+use super::figure::{ComparedFigure, is_published, rounds_behind};
 use super::grounds::Grounds;
 use super::noise::Joint;
 use crate::change::{Difference, greatest_chance};
 use crate::statistics::{Interval, ratio, weighted_sum};
 
-/// The ratio of a cost to that of the base.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RatioToBase {
     /// This ratio.
@@ -19,7 +18,6 @@ pub enum RatioToBase {
     AtMost(f64),
     /// At least this ratio: the cost of the base is not distinguishable from zero.
     AtLeast(f64),
-    /// Unknown, for this reason.
     Unknown(String),
 }
 
@@ -69,7 +67,6 @@ pub(super) struct CostPair {
     pub(super) chance: Option<f64>,
     grounds: Grounds,
     published: bool,
-    apart: f64,
 }
 
 impl CostPair {
@@ -87,9 +84,17 @@ impl CostPair {
         if grounds == Grounds::SingleRound && !matches!(ratio, RatioToBase::Unknown(_)) {
             ratio = RatioToBase::Unknown("it rests on a single round, which shows no scatter".into());
         }
-        let chance = if published { None } else { chance(&base, &other, apart) };
-        CostPair { ratio, chance, grounds, published, apart }
+        let rounds = [one.1, two.1].into_iter().filter(|cost| !cost.rounds.is_empty()).map(rounds_behind).min();
+        let chance = if published { None } else { chance(&base, &other, apart, rounds.unwrap_or(usize::MAX)) };
+        CostPair { ratio: wider(ratio, apart), chance, grounds, published }
     }
+}
+
+/// A ratio whose interval holds what conditions may explain (`apart`, on the log scale) as well.
+fn wider(ratio: RatioToBase, apart: f64) -> RatioToBase {
+    let (RatioToBase::Times(Interval { value, low, high }), true) = (&ratio, apart > 0.0) else { return ratio };
+    let reach = |end: f64| (end / value).ln().hypot(apart);
+    RatioToBase::Times(Interval { value: *value, low: value * (-reach(*low)).exp(), high: value * reach(*high).exp() })
 }
 
 /// A figure with the interval of its own error. The interval of a cost of an older run says where another run would land, so it
@@ -119,7 +124,7 @@ pub(super) fn judge(pairs: &[CostPair], joint: &Joint) -> Vec<Against> {
         let verdict = match differs(&pair.ratio, least) {
             Verdict::Unknown => Verdict::Unknown,
             change if change.is_change() && !by_chance && pair.grounds == Grounds::Enough => change,
-            _ => equivalent(&pair.ratio, joint.margin, pair.apart),
+            _ => equivalent(&pair.ratio, joint.margin),
         };
         Against { ratio: pair.ratio.clone(), verdict, chance: pair.chance }
     });
@@ -130,16 +135,11 @@ pub(super) fn judge(pairs: &[CostPair], joint: &Joint) -> Vec<Against> {
 /// Biopharm. 15:657, 1987).
 pub(super) const ONE_SIDED: f64 = 1.645 / 1.96;
 
-/// The verdict on a ratio that is no change: the same if neither side can be further from 1 than the margin, with what the conditions
-/// may hide (`apart`, on the log scale).
-fn equivalent(ratio: &RatioToBase, margin: f64, apart: f64) -> Verdict {
+/// The verdict on a ratio that is no change: the same if neither side can be further from 1 than the margin.
+fn equivalent(ratio: &RatioToBase, margin: f64) -> Verdict {
     let RatioToBase::Times(ratio) = ratio else { return Verdict::Inconclusive };
-    let end = |end: f64, side: f64| {
-        let reach = (end / ratio.value).ln();
-        ratio.value.ln() + side * ONE_SIDED * reach.hypot(apart)
-    };
-    let is_near = |log: f64| log.abs() <= margin.ln_1p();
-    if is_near(end(ratio.low, -1.0)) && is_near(end(ratio.high, 1.0)) { Verdict::Same } else { Verdict::Inconclusive }
+    let is_near = |end: f64| (ratio.value.ln() + ONE_SIDED * (end / ratio.value).ln()).abs() <= margin.ln_1p();
+    if is_near(ratio.low) && is_near(ratio.high) { Verdict::Same } else { Verdict::Inconclusive }
 }
 
 /// The verdict by the interval of a ratio alone, and by the smallest difference that counts.
@@ -194,17 +194,17 @@ fn either_way(base: Interval, other: Interval) -> Option<Interval> {
 }
 
 /// The probability that two equal costs differ by this much; `None` if a figure is unknown.
-fn chance(base: &ComparedFigure, other: &ComparedFigure, apart: f64) -> Option<f64> {
+fn chance(base: &ComparedFigure, other: &ComparedFigure, apart: f64, rounds: usize) -> Option<f64> {
     if let (ComparedFigure::Value(base), ComparedFigure::Value(other)) = (base, other) {
         let difference = Difference::of(*base, *other);
-        return Some(Difference { reach: difference.reach.hypot(apart), ..difference }.chance());
+        return Some(Difference { reach: difference.reach.hypot(apart), ..difference }.chance(rounds));
     }
     // What holds zero has no logarithm.
     let (base, other) = (base.interval()?, other.interval()?);
     let difference = weighted_sum(&[(1.0, other), (-1.0, base)]);
     let Interval { value, low, high } = difference;
     let reach = if value > 0.0 { value - low } else { high - value };
-    Some(Difference { log: value, reach: reach.hypot(apart * base.value.abs().max(other.value.abs())) }.chance())
+    Some(Difference { log: value, reach: reach.hypot(apart * base.value.abs().max(other.value.abs())) }.chance(rounds))
 }
 
 #[cfg(test)]
@@ -213,12 +213,12 @@ mod tests {
 
     #[test]
     fn what_conditions_may_hide_is_not_the_same() {
-        let ratio = RatioToBase::Times(Interval { value: 1.03, low: 1.027, high: 1.033 });
-        assert_eq!(equivalent(&ratio, 0.05, 0.0), Verdict::Same);
-        assert_eq!(equivalent(&ratio, 0.05, 0.04), Verdict::Inconclusive);
-        assert_eq!(equivalent(&ratio, 0.10, 0.04), Verdict::Same);
+        let ratio = || RatioToBase::Times(Interval { value: 1.03, low: 1.027, high: 1.033 });
+        assert_eq!(equivalent(&ratio(), 0.05), Verdict::Same);
+        assert_eq!(equivalent(&wider(ratio(), 0.04), 0.05), Verdict::Inconclusive);
+        assert_eq!(equivalent(&wider(ratio(), 0.04), 0.10), Verdict::Same);
         let exact = RatioToBase::Times(Interval { value: 0.96, low: 0.96, high: 0.96 });
-        assert_eq!(equivalent(&exact, 0.05, 0.03), Verdict::Inconclusive);
+        assert_eq!(equivalent(&wider(exact, 0.03), 0.05), Verdict::Inconclusive);
     }
 
     #[test]
@@ -241,17 +241,17 @@ mod tests {
         let part = |value: f64, half: f64| Interval { value, low: value - half, high: value + half };
         let at_most = |value: f64, half: f64| ComparedFigure::AtMost(part(value, half));
         // If one interval just reaches the other figure, the difference is significant at 95 %.
-        let chance_of = |apart: f64| chance(&at_most(1.0, 3.0), &at_most(1.0 + apart, 4.0), 0.0).expect("figures");
-        let by_conditions = chance(&at_most(1.0, 3.0), &at_most(101.0, 4.0), 1.0).expect("figures");
+        let chance_of = |apart: f64| chance(&at_most(1.0, 3.0), &at_most(1.0 + apart, 4.0), 0.0, 9).expect("figures");
+        let by_conditions = chance(&at_most(1.0, 3.0), &at_most(101.0, 4.0), 1.0, 9).expect("figures");
         assert!(chance_of(100.0) < 1e-9 && by_conditions > 0.05, "{by_conditions}");
         assert!((chance_of(5.0) - 0.05).abs() < 1e-3);
         assert!((chance_of(-5.0) - 0.05).abs() < 1e-3);
         assert!(chance_of(20.0) < 0.001 && chance_of(1.0) > 0.5);
         let value = |value: f64, half: f64| ComparedFigure::Value(part(value, half));
-        assert_eq!(chance(&value(1.0, 0.0), &value(2.0, 0.0), 0.0), Some(0.0));
-        assert_eq!(chance(&value(2.0, 0.0), &value(2.0, 0.0), 0.0), Some(1.0));
-        let clocks = chance(&value(1.0, 0.0), &value(1.01, 0.0), 0.01_f64.ln_1p()).expect("figures");
+        assert_eq!(chance(&value(1.0, 0.0), &value(2.0, 0.0), 0.0, 9), Some(0.0));
+        assert_eq!(chance(&value(2.0, 0.0), &value(2.0, 0.0), 0.0, 9), Some(1.0));
+        let clocks = chance(&value(1.0, 0.0), &value(1.01, 0.0), 0.01_f64.ln_1p(), 9).expect("figures");
         assert!((clocks - 0.05).abs() < 1e-3, "{clocks}");
-        assert_eq!(chance(&value(1.0, 0.1), &ComparedFigure::Unknown("unknown".into()), 0.0), None);
+        assert_eq!(chance(&value(1.0, 0.1), &ComparedFigure::Unknown("unknown".into()), 0.0, 9), None);
     }
 }

@@ -1,6 +1,7 @@
 //! A smooth curve through points with errors, and where it is zero: the numbers at which the curve's confidence band holds zero
 //! (Fieller's theorem, Journal of the Royal Statistical Society B 16:175, 1954, for more than a straight line).
 
+use crate::squares::{LeastSquares, least_squares};
 use crate::statistics::{Interval, student_quantile};
 
 /// The probability of the intervals, one side of it, and the standard errors that it takes where these are known.
@@ -29,18 +30,8 @@ pub(super) fn curve(points: &[(f64, f64, f64)], centre: f64) -> Option<Polynomia
     let terms = if points.len() >= BENDS { 3 } else { 2 };
     let freedom = points.len().checked_sub(terms).filter(|freedom| *freedom > 0)?;
     let powers = |x: f64| (0..terms as i32).map(move |power| (x - centre).powi(power));
-    let mut normal = vec![vec![0.0; terms]; terms];
-    let mut right = vec![0.0; terms];
-    for &(x, y, error) in points {
-        let weight = error.powi(-2);
-        for (row, one) in powers(x).enumerate() {
-            right[row] += weight * one * y;
-            powers(x).enumerate().for_each(|(column, other)| normal[row][column] += weight * one * other);
-        }
-    }
-    let covariances = inverse(normal)?;
-    let times = |row: &Vec<f64>| row.iter().zip(&right).map(|(one, other)| one * other).sum();
-    let coefficients: Vec<f64> = covariances.iter().map(times).collect();
+    let row = |&(x, y, error): &(f64, f64, f64)| (powers(x).collect(), y, error.powi(-2));
+    let LeastSquares { coefficients, covariances } = least_squares(&points.iter().map(row).collect::<Vec<_>>())?;
     let off = |&(x, y, error): &(f64, f64, f64)| {
         let fitted: f64 = powers(x).zip(&coefficients).map(|(power, of)| power * of).sum();
         ((y - fitted) / error).powi(2)
@@ -54,33 +45,7 @@ pub(super) fn curve(points: &[(f64, f64, f64)], centre: f64) -> Option<Polynomia
     Some(Polynomial { centre, coefficients, covariances, reach })
 }
 
-/// The inverse of a small matrix, by elimination; `None` if it has none.
-fn inverse(mut matrix: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
-    let size = matrix.len();
-    let mut inverse: Vec<Vec<f64>> =
-        (0..size).map(|row| (0..size).map(|column| f64::from(u8::from(row == column))).collect()).collect();
-    for pivot in 0..size {
-        let best =
-            (pivot..size).max_by(|&one, &other| matrix[one][pivot].abs().total_cmp(&matrix[other][pivot].abs()))?;
-        matrix.swap(pivot, best);
-        inverse.swap(pivot, best);
-        let by = matrix[pivot][pivot];
-        if !by.is_finite() || by.abs() < 1e-9 {
-            return None;
-        }
-        matrix[pivot].iter_mut().chain(&mut inverse[pivot]).for_each(|value| *value /= by);
-        let (own, own_inverse) = (matrix[pivot].clone(), inverse[pivot].clone());
-        for row in (0..size).filter(|&row| row != pivot) {
-            let factor = matrix[row][pivot];
-            matrix[row].iter_mut().zip(&own).for_each(|(value, own)| *value -= factor * own);
-            inverse[row].iter_mut().zip(&own_inverse).for_each(|(value, own)| *value -= factor * own);
-        }
-    }
-    Some(inverse)
-}
-
 impl Polynomial {
-    /// The curve at this x.
     fn at(&self, x: f64) -> f64 {
         self.coefficients.iter().rev().fold(0.0, |sum, of| sum * (x - self.centre) + of)
     }

@@ -1,44 +1,30 @@
 //! Made-up curves with noise: what is found is what was put in, and intervals hold it as often as they promise.
 
+use fastrand::Rng;
+
 use super::*;
-use crate::statistics::Interval;
-
-/// A source of numbers for the noise: the middle of twelve uniform ones is normal enough.
-struct Noise(u64);
-
-impl Noise {
-    fn uniform(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
-    }
-}
+use crate::statistics::{Interval, normal};
 
 type Curve = fn(f64) -> f64;
 
 /// Both costs at a number, each off by an error of this relative size, with the interval of that error.
-fn measured(curves: (Curve, Curve), at: f64, error: f64, noise: &mut Noise) -> CostsAt {
-    let one = |curve: Curve, noise: &mut Noise| {
-        let value = curve(at) * (error * noise.normal()).exp();
+fn measured(curves: (Curve, Curve), at: f64, error: f64, random: &mut Rng) -> CostsAt {
+    let mut one = |curve: Curve| {
+        let value = curve(at) * (error * normal(random)).exp();
         Interval { value, low: value * (-1.96 * error).exp(), high: value * (1.96 * error).exp() }
     };
-    CostsAt { at, costs: [one(curves.0, noise), one(curves.1, noise)] }
+    CostsAt { at, costs: [one(curves.0), one(curves.1)] }
 }
 
 /// A coarse grid, then some steps of refinement, as the measuring part does it.
 fn searched(curves: (Curve, Curve), error: f64, seed: u64) -> Vec<CostsAt> {
-    let mut noise = Noise(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let mut random = Rng::with_seed(3000 + seed);
     let (low, high) = (16.0, 65536.0);
     let mut points: Vec<CostsAt> =
-        (0..7).map(|index| measured(curves, low * 4_f64.powi(index), error, &mut noise)).collect();
+        (0..7).map(|index| measured(curves, low * 4_f64.powi(index), error, &mut random)).collect();
     for _ in 0..4 {
         let more = next(&points, (low, high), 5);
-        points.extend(more.into_iter().map(|at| measured(curves, at, error, &mut noise)));
+        points.extend(more.into_iter().map(|at| measured(curves, at, error, &mut random)));
     }
     points
 }

@@ -8,9 +8,7 @@ use serde::Deserialize;
 use super::route::Route;
 use super::written::{NamedPoints, route};
 
-/// The name of the derived cost of signal delivery.
 pub const SIGNAL: &str = "signal delivery";
-/// The name of the derived cost of a context switch.
 pub const SWITCH: &str = "context switch";
 
 /// A cost that cannot be measured alone, and the routes to it.
@@ -22,7 +20,6 @@ pub struct Derivation {
     pub routes: &'static [Route],
 }
 
-/// All derivations.
 #[derive(Debug)]
 pub struct Derivations {
     /// The costs derived from howslow's own operations.

@@ -40,7 +40,6 @@ impl Part {
         Part { term: FixedTerm { times, ..self.term }, ..self }
     }
 
-    /// Its processor time.
     pub const fn processor(self) -> Part {
         Part { of: Quantity::Processor, ..self }
     }
@@ -82,7 +81,6 @@ impl Part {
         format!("{} {}", self.term.operation, self.term.term().at.values()).trim_end().into()
     }
 
-    /// The cost it names in this run.
     pub fn find<'a>(&self, run: &'a Run) -> Option<&'a Cost> {
         run.cost_of(&self.term.term())
     }

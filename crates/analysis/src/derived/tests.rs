@@ -70,9 +70,6 @@ fn routes_indistinguishable_from_zero_agree_in_nothing() {
 
 #[test]
 fn formulas_are_readable() {
-    let texts: Vec<String> = DERIVATIONS.derived[1].routes.iter().map(Route::formula).collect();
-    let first = "(pipe.roundtrip@distance=same,size=26 - 2 x pipe.self@size=26) / 2";
-    assert_eq!(texts, [first, "switch.yield - call.sched_yield", "switch.process@set=0"]);
     let short = DERIVATIONS.derived[1].routes[0].short_formula();
     assert_eq!(short, "(pipe.roundtrip same, 26 B - 2 x pipe.self 26 B) / 2");
 }

@@ -37,8 +37,8 @@ impl ClassRuns {
         self.of_run.get(run as usize).copied().flatten().map(|place| place as usize)
     }
 
-    /// The samples of each node, from (run, sample) pairs.
-    fn by_node(&self, samples: impl Iterator<Item = (u32, Sample)> + Clone) -> ByNode {
+    /// The effects of the nodes, from (run, sample) pairs.
+    fn effects(&self, samples: impl Iterator<Item = (u32, Sample)> + Clone) -> Option<CostEffects> {
         let mut ends = vec![0; self.nodes + 1];
         let placed = samples.filter_map(|(run, sample)| Some((self.node(run)?, sample)));
         for (node, _) in placed.clone() {
@@ -53,23 +53,11 @@ impl ClassRuns {
             sorted[next[node]] = sample;
             next[node] += 1;
         }
-        ByNode { ends, sorted }
-    }
-}
-
-struct ByNode {
-    ends: Vec<usize>,
-    sorted: Vec<Sample>,
-}
-
-impl ByNode {
-    fn effects(&self) -> Option<CostEffects> {
-        let nodes: Vec<&[Sample]> = self.ends.windows(2).map(|ends| &self.sorted[ends[0]..ends[1]]).collect();
+        let nodes: Vec<&[Sample]> = ends.windows(2).map(|ends| &sorted[ends[0]..ends[1]]).collect();
         effects(&nodes)
     }
 }
 
-/// A cost of a family.
 pub(super) struct MemberCost<'a> {
     pub rows: &'a CostRows,
     pub effects: CostEffects,
@@ -129,7 +117,7 @@ fn family<'a>(name: &str, costs: &[&'a CostRows], runs: &ClassRuns) -> Option<Fa
         let sample = |entry: &Entry| {
             (entry.run, Sample { log: f64::from(entry.log), error: f64::from(entry.error), lacking: 1.0 })
         };
-        let effects = runs.by_node(cost.entries.iter().map(sample)).effects()?;
+        let effects = runs.effects(cost.entries.iter().map(sample))?;
         Some(MemberCost { rows: cost, effects, doubted: doubted(cost, runs) })
     };
     let costs: Vec<MemberCost<'a>> = costs.iter().filter_map(member).collect();
@@ -184,5 +172,5 @@ fn whole(costs: &[MemberCost<'_>], runs: &ClassRuns) -> Option<CostEffects> {
         let sample = Sample { log: sum.logs / sum.weight, error, lacking: (all / sum.weight).max(1.0) };
         (sum.weight >= LEAST_SHARE * all).then_some((run as u32, sample))
     };
-    runs.by_node(sums.iter().enumerate().filter_map(sample)).effects()
+    runs.effects(sums.iter().enumerate().filter_map(sample))
 }

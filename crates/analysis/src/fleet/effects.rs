@@ -92,9 +92,12 @@ pub(super) fn effects(nodes: &[&[Sample]]) -> Option<CostEffects> {
             .filter(|variance| !variance.is_nan()),
     );
     let pooled = between_runs(nodes);
-    let scatter = pooled.or(within_run).unwrap_or(0.0);
+    // A pair of runs or two that happen to agree say little against the runs' own intervals.
+    let pairs = nodes.iter().map(|runs| runs.len().saturating_sub(1)).sum::<usize>() as f64;
+    let known = pooled.map(|pooled| within_run.map_or(pooled, |own| (PRIOR * own + pairs * pooled) / (PRIOR + pairs)));
+    let scatter = known.or(within_run).unwrap_or(0.0);
     let mut logs = Vec::new();
-    let of_nodes: Vec<Option<Middle>> = nodes.iter().map(|runs| middle_of(runs, pooled, scatter, &mut logs)).collect();
+    let of_nodes: Vec<Option<Middle>> = nodes.iter().map(|runs| middle_of(runs, known, scatter, &mut logs)).collect();
     let middles: Vec<f64> = of_nodes.iter().flatten().map(|node| node.log).collect();
     let middle = median(middles.iter().copied())?;
     let marginal = scale(&middles).powi(2);

@@ -13,7 +13,6 @@ use super::options::{ENOUGH_NODES, FleetOptions};
 use super::slow::{SlowCost, SlowFamily};
 use super::tail::{TailFit, accepted, together};
 
-/// A node in a family.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NodeTest {
     pub class: usize,
@@ -22,7 +21,6 @@ pub(super) struct NodeTest {
     pub p: f64,
 }
 
-/// A class with what its tests need.
 pub(super) struct TestedClass<'a> {
     pub class: &'a Class,
     pub families: Vec<Family<'a>>,

@@ -33,7 +33,6 @@ pub struct RunKey(pub(super) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CostKey(u32);
 
-/// A cost in one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunFigure<'a> {
     /// The figure it is quoted by, in ns.

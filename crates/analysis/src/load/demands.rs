@@ -86,23 +86,17 @@ pub fn mean_of(measured: &Measured, usual: &Usual, of: fn(&Finished) -> f64) -> 
     let total: f64 = usual.weights.iter().sum();
     let (mut value, mut variance) = (0.0, 0.0);
     for (place, weight) in usual.weights.iter().enumerate() {
-        let mean = mean_at(measured, place, of)?;
-        value += weight / total * mean.mean;
-        variance += (weight / total).powi(2) * mean.variance;
+        let (mean, of_mean) = mean_at(measured, place, of)?;
+        value += weight / total * mean;
+        variance += (weight / total).powi(2) * of_mean;
     }
     let reach = 2.0 * variance.sqrt();
     (value.is_finite() && reach.is_finite())
         .then(|| Figure { value, interval: Some(((value - reach).max(0.0), value + reach)) })
 }
 
-/// The mean of one interaction of the script, and the variance of that mean.
-struct MeanAt {
-    mean: f64,
-    variance: f64,
-}
-
-/// The mean over those that did their work at this place of the script; `None` if none did.
-fn mean_at(measured: &Measured, place: usize, of: fn(&Finished) -> f64) -> Option<MeanAt> {
+/// The mean over those that did their work at this place of the script, and the variance of that mean; `None` if none did.
+fn mean_at(measured: &Measured, place: usize, of: fn(&Finished) -> f64) -> Option<(f64, f64)> {
     let done =
         measured.finished.iter().filter(|finished| finished.interaction == place && finished.outcome == Outcome::Done);
     let values: Vec<f64> = done.map(of).collect();
@@ -110,7 +104,7 @@ fn mean_at(measured: &Measured, place: usize, of: fn(&Finished) -> f64) -> Optio
     let middle = mean(&values);
     // One that ended alone shows no scatter: it is uncertain by as much as itself.
     let scatter = if values.len() == 1 { middle * middle } else { squares(&values) / (count - 1.0) };
-    (count > 0.0).then(|| MeanAt { mean: middle, variance: scatter / count })
+    (count > 0.0).then_some((middle, scatter / count))
 }
 
 /// The share of memory that decides on faults: that of a user where pages stay while it thinks, else that of an eligible one.
@@ -150,25 +144,19 @@ impl Demands {
             rest += (system.value - faults.value * handling(measured)).max(0.0) * measured.finished.len() as f64;
             count += measured.finished.len() as f64;
         }
-        let work = |measured: &Measured, place: usize| {
-            mean_at(measured, place, |finished| finished.user_s).map(|mean| mean.mean)
-        };
         let of_place = |place: usize| {
-            let all: Vec<f64> = plain.iter().filter_map(|measured| work(measured, place)).collect();
-            all.iter().sum::<f64>() / all.len() as f64
+            let work = |measured: &&Measured| mean_at(measured, place, |finished| finished.user_s);
+            mean(&plain.iter().filter_map(work).map(|(mean, _)| mean).collect::<Vec<_>>())
         };
-        let (waits, others): (Vec<f64>, Vec<f64>) = paged
-            .iter()
-            .map(|paged| waiting(paged.device, &plain, usual))
-            .map(|waiting| (waiting.page_s, waiting.other_s))
-            .unzip();
-        for (paged, wait_s) in paged.iter_mut().zip(waits) {
-            paged.wait_s = wait_s;
+        let mut other_s = f64::INFINITY;
+        for paged in &mut paged {
+            let (page_s, other) = waiting(paged.device, &plain, usual);
+            (paged.wait_s, other_s) = (page_s, other_s.min(other));
         }
         Some(Demands {
             user_s,
             system_s: (rest / count).into(),
-            other_wait_s: others.into_iter().reduce(f64::min).unwrap_or(0.0).into(),
+            other_wait_s: other_s.into(),
             each_user_s: (0..usual.weights.len()).map(of_place).collect(),
             paged,
             crowding: Vec::new(),
@@ -176,7 +164,6 @@ impl Demands {
         })
     }
 
-    /// What is known of a page device.
     pub fn of_device(&self, device: PageDevice) -> Option<&Paged> {
         self.paged.iter().find(|paged| paged.device == device)
     }
@@ -346,18 +333,9 @@ fn handling(all: &[&Measured], usual: &Usual) -> f64 {
     if pairs.len() > 2 && spread.sqrt() > 0.2 * x.max(1.0) && slope > 0.0 { slope } else { beforehand }
 }
 
-/// What an interaction of a user alone waits for.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Waiting {
-    /// One page, in seconds.
-    page_s: f64,
-    /// Everything else, in seconds.
-    other_s: f64,
-}
-
-/// Waiting of a user alone beyond its processor time: a line over faults. Where there are too few faults for one, a page takes
-/// what was measured beforehand.
-fn waiting(device: PageDevice, all: &[&Measured], usual: &Usual) -> Waiting {
+/// Waiting of a user alone beyond its processor time, in seconds: for a page, and for everything else. A line over faults. Where there
+/// are too few faults for one, a page takes what was measured beforehand.
+fn waiting(device: PageDevice, all: &[&Measured], usual: &Usual) -> (f64, f64) {
     /// Fewer faults show nothing of the time for one.
     const ENOUGH: f64 = 20.0;
     /// Other waiting below this share of the processor time is that of the host.
@@ -377,23 +355,21 @@ fn waiting(device: PageDevice, all: &[&Measured], usual: &Usual) -> Waiting {
     let spread = mean(&|row| (row[0] - faults).powi(2));
     let slope = mean(&|row| (row[0] - faults) * (row[1] - beyond)) / spread;
     let enough = rows.iter().any(|row| row[0] > ENOUGH);
-    let mut found = match () {
+    let (page_s, other_s) = match () {
         // A page of compressed memory costs processor time and no waiting.
-        () if device == PageDevice::Zram => Waiting { page_s: 0.0, other_s: beyond },
+        () if device == PageDevice::Zram => (0.0, beyond),
         () if !enough => {
             let page_s = of_device().map(|measured| measured.fault.wait_s).fold(0.0, f64::max);
-            Waiting { page_s, other_s: (beyond - faults * page_s).max(0.0) }
+            (page_s, (beyond - faults * page_s).max(0.0))
         }
         () if spread.sqrt() > 0.2 * faults && slope > 0.0 && beyond > slope * faults => {
-            Waiting { page_s: slope, other_s: beyond - slope * faults }
+            (slope, beyond - slope * faults)
         }
-        () => Waiting { page_s: beyond / faults, other_s: 0.0 },
+        () => (beyond / faults, 0.0),
     };
-    if found.other_s < HOST * cpu {
-        found.other_s = 0.0;
-        if enough && device != PageDevice::Zram {
-            found.page_s = beyond / faults;
-        }
+    match other_s < HOST * cpu {
+        true if enough && device != PageDevice::Zram => (beyond / faults, 0.0),
+        true => (page_s, 0.0),
+        false => (page_s, other_s),
     }
-    found
 }

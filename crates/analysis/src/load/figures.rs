@@ -78,7 +78,6 @@ pub struct PaperRow {
     pub idle: Idle,
 }
 
-/// The row of one configuration.
 pub fn row(measured: &Measured) -> PaperRow {
     let capacity = (f64::from(measured.configuration.cpus) * measured.elapsed_s).max(f64::MIN_POSITIVE);
     let response = response(&measured.finished);

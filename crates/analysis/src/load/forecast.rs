@@ -106,7 +106,6 @@ pub fn forecast(demands: &Demands, configuration: &Configuration, script: Option
     Forecast { configuration: configuration.clone(), predicted, steady: known }
 }
 
-/// The steady state of a configuration.
 fn steady(demands: &Demands, configuration: &Configuration) -> Result<PredictionInterval<Judged>, String> {
     let found: Result<PredictionInterval, ModelError> = predict_interval(&system(demands, configuration));
     found.map_err(|error| error.to_string()).map(|prediction| {

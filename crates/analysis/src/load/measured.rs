@@ -52,10 +52,6 @@ impl Outcome {
 pub struct Finished {
     /// Its place in the script.
     pub interaction: usize,
-    /// The user's number.
-    pub user: u32,
-    /// When it ended, in seconds since the time measured began.
-    pub at_s: f64,
     /// From its arrival until it was eligible, in seconds.
     pub wait_s: f64,
     /// From its arrival to its end, in seconds.
@@ -169,15 +165,12 @@ pub struct Measured {
     pub depths: Vec<Depth>,
     /// The same for each of some equal parts of the time measured.
     pub parts: Vec<Vec<Depth>>,
-    /// Processor time.
     pub cpu: CpuTime,
-    /// Page traffic.
     pub paging: Paging,
     /// Time spent waiting for memory; `None` if the kernel does not tell.
     pub pressure: Option<Pressure>,
     /// Processes that the kernel killed because the group had no memory left, as the group counts them.
     pub killed_for_memory: u64,
-    /// What a page fault costs.
     pub fault: FaultCost,
     /// Independent accounts.
     pub sums: Sums,

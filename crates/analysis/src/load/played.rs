@@ -59,8 +59,6 @@ fn measured(log: Log, configuration: &Configuration, demands: &Demands) -> Measu
     let user = demands.user_s.value / (demands.user_s.value + demands.system_s.value);
     let finished = log.ended.iter().map(|ended| Finished {
         interaction: ended.kind,
-        user: ended.user,
-        at_s: ended.at_s,
         wait_s: ended.wait_s,
         response_s: ended.response_s,
         user_s: ended.cpu_s * user,

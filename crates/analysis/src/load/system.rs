@@ -4,7 +4,6 @@ use super::configuration::Configuration;
 use super::demands::{Demands, Paged};
 use crate::model::{PageSource, Spread, System};
 
-/// The system of a configuration with these demands.
 pub fn system(demands: &Demands, configuration: &Configuration) -> System {
     let paged = demands.of_device(configuration.device);
     let of_paged = |of: fn(&Paged) -> f64| paged.map_or(0.0, of);

@@ -2,13 +2,9 @@
 
 use record::{Cost, Run};
 
-/// A cost that is certainly above zero.
-fn above_zero(cost: &&Cost) -> bool {
-    cost.net_ns.low.0 > 0.0 && cost.quoted().0 > 0.0 && cost.net_ns.high.0.is_finite()
-}
-
 /// The costs of an operation that are certainly above zero, by working set and by whatever else they are measured over.
 pub(super) fn costs<'a>(run: &'a Run, operation: &'a str) -> impl Iterator<Item = &'a Cost> {
+    let above_zero = |cost: &&Cost| cost.net_ns.low.0 > 0.0 && cost.quoted().0 > 0.0 && cost.net_ns.high.0.is_finite();
     run.costs.iter().filter(move |cost| cost.operation == operation).filter(above_zero)
 }
 

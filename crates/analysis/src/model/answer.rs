@@ -58,7 +58,6 @@ pub struct ModelAnswer {
     pub by_memory: Vec<(f64, PredictionInterval)>,
 }
 
-/// Which response a bound is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResponseOf {
     Mean,

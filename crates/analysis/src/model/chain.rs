@@ -204,7 +204,6 @@ impl Matrix {
         Matrix { columns: self.columns, cells: cells.map(|cell| cell * factor).collect() }
     }
 
-    /// A row times this matrix.
     fn times_row(&self, row: &[f64]) -> Vec<f64> {
         let mut product = vec![0.0; self.columns];
         for (factor, cells) in row.iter().zip(self.cells.chunks_exact(self.columns)) {

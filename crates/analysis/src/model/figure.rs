@@ -74,7 +74,6 @@ impl Figure {
         Figure { value: self.value * factor, interval: self.interval.map(|(low, high)| (low * factor, high * factor)) }
     }
 
-    /// The figure with this much more.
     pub(super) fn plus(&self, more: f64) -> Figure {
         Figure { value: self.value + more, interval: self.interval.map(|(low, high)| (low + more, high + more)) }
     }

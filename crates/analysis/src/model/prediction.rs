@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::figure::Figure;
 
-/// The steady state of a system.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SteadyState {
     /// How it was found.

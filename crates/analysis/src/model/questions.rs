@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::bounds::bounds;
 use super::error::ModelError;
 use super::faults::FaultCurve;
-use super::prediction::{Bounds, SteadyState};
+use super::prediction::SteadyState;
 use super::rates::crowded;
 use super::simulate::{SimulationSettings, simulate};
 use super::solve::predict;
@@ -257,8 +256,6 @@ pub struct Bottleneck {
     pub resource: Option<Resource>,
     /// Percent by which 1 % more of a resource shortens the mean response, in falling order.
     pub gains: Vec<(Resource, f64)>,
-    /// What cannot be exceeded.
-    pub bounds: Bounds,
 }
 
 /// Which resource limits the response.
@@ -280,7 +277,7 @@ pub fn bottleneck(system: &System) -> Result<Bottleneck, ModelError> {
     }
     gains.sort_by(|a, b| b.1.total_cmp(&a.1));
     let resource = gains.first().filter(|(_, gain)| *gain > 0.05).map(|(resource, _)| *resource);
-    Ok(Bottleneck { resource, gains, bounds: bounds(system)? })
+    Ok(Bottleneck { resource, gains })
 }
 
 fn with_more(system: &System, resource: Resource) -> System {

@@ -82,12 +82,10 @@ impl Rates {
         Ok(rates)
     }
 
-    /// The most that are eligible at once.
     pub fn most_eligible(&self) -> u32 {
         self.limit.min(self.users)
     }
 
-    /// How many of those present are eligible.
     pub fn eligible(&self, present: u32) -> u32 {
         present.min(self.limit)
     }

@@ -64,11 +64,6 @@ impl<'a> Steady<'a> {
         self.present += queued;
     }
 
-    /// The figures over a time, if the weights were times spent in states.
-    pub fn mean(&self, time: f64) -> SteadyState {
-        self.prediction(Method::Simulation, time)
-    }
-
     /// The figures. The weights sum to `whole`: 1, or the time, if they were times spent in states.
     pub fn prediction(&self, method: Method, whole: f64) -> SteadyState {
         let per_interaction = |sum: f64| sum / self.throughput;

@@ -6,7 +6,6 @@ mod fitted;
 mod questions;
 mod simulated;
 
-/// Every figure of a solution.
 fn figures(state: &super::SteadyState) -> [f64; 16] {
     super::prediction::FIGURES.map(|(read, _)| read(state))
 }

@@ -9,13 +9,28 @@ use super::charge::{Charges, UNEXPLAINED, charge};
 use super::gap::Gap;
 use super::periods::{Series, periods};
 use super::recording::Recording;
-use super::source::{Gaps, Source, SourceWritten};
 use super::windows::attribute;
 use crate::form::{As, Form};
 use crate::statistics::{median, quantile, sorted};
 use crate::tails::Tail;
 
 const OTHER_TASKS: &str = "other tasks (involuntary switches)";
+
+/// The lengths of gaps, for documents.
+#[derive(Serialize, JsonSchema)]
+struct Gaps {
+    /// Percentiles of the lengths of gaps. Without a figure where too few gaps support its interval.
+    percentiles: Vec<record::Percentile>,
+    /// Length of gaps in ns, and how many of that length, in windows without tracepoints.
+    histogram: Vec<(f64, u64)>,
+}
+
+impl Form<Tail> for Gaps {
+    fn of(tail: &Tail) -> Gaps {
+        let record::Tail { percentiles, histogram, .. } = tail.recorded();
+        Gaps { percentiles, histogram }
+    }
+}
 
 impl Form<Clock> for (f64, f64) {
     fn of(clock: &Clock) -> (f64, f64) {
@@ -91,9 +106,10 @@ pub struct CpuAccount {
     pub lost: f64,
     /// What time is charged to, the largest share first.
     pub causes: Vec<NoiseCause>,
-    /// Where the causes come from.
-    #[serde(flatten, with = "As::<SourceWritten>")]
-    pub source: Source,
+    /// `tracepoints` or `counters`.
+    pub source: &'static str,
+    /// Why there were no tracepoints.
+    pub untraced: Option<String>,
     /// What tracepoints add to a gap, in ns, by the medians with and without them.
     #[serde(rename = "tracing_adds_ns")]
     pub tracing_adds: Option<f64>,
@@ -122,10 +138,9 @@ pub struct CpuAccount {
     pub lost_gaps: u64,
 }
 
-/// Makes the account.
 pub fn account(recording: &Recording) -> CpuAccount {
     let seen = Seen::of(recording);
-    let mut tail = Tail::new();
+    let mut tail = Tail::default();
     let places: Vec<usize> = (0..recording.gaps.len()).filter(|&place| seen.is_plain(place)).collect();
     places.iter().for_each(|&place| tail.record(recording.gaps[place].length));
     let plain_time = if seen.untraced_time == 0.0 { seen.time } else { seen.untraced_time };
@@ -142,10 +157,8 @@ pub fn account(recording: &Recording) -> CpuAccount {
         lost: lost / plain_time,
         tail,
         causes: causes(recording, &seen),
-        source: match &recording.untraced {
-            None => Source::Tracepoints,
-            Some(why) => Source::Counters(why.clone()),
-        },
+        source: if recording.untraced.is_none() { "tracepoints" } else { "counters" },
+        untraced: recording.untraced.clone(),
         tracing_adds: tracing_adds(recording, &seen, &repeated),
         counted: counted(recording),
         longest: longest(recording, &seen),
@@ -168,7 +181,6 @@ struct Seen {
     traced_time: f64,
     /// Whether each gap is in a traced window.
     traced: Vec<bool>,
-    /// The window of each gap.
     window: Vec<usize>,
     /// What each gap of a traced window is charged to.
     charges: Vec<Charges>,

@@ -12,7 +12,6 @@ pub struct Gap {
 }
 
 impl Gap {
-    /// Its end, in ns.
     pub fn end(&self) -> f64 {
         self.start + self.length
     }

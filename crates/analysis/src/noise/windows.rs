@@ -2,7 +2,7 @@
 //! interrupted in it.
 
 use super::gap::SpinWindow;
-use crate::statistics::median;
+use crate::statistics::{mean, median, squares};
 
 /// One line of interrupts or softirqs.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,15 +45,9 @@ pub fn attribute(windows: &[SpinWindow], lost: &[f64]) -> Vec<Line> {
 /// True if two columns rise and fall together.
 fn together(a: &[f64], b: &[f64]) -> bool {
     const SAME: f64 = 0.98;
-    let count = a.len() as f64;
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / count;
     let (mean_a, mean_b) = (mean(a), mean(b));
-    let (mut both, mut only_a, mut only_b) = (0.0, 0.0, 0.0);
-    for (a, b) in a.iter().zip(b) {
-        both += (a - mean_a) * (b - mean_b);
-        only_a += (a - mean_a).powi(2);
-        only_b += (b - mean_b).powi(2);
-    }
+    let both: f64 = a.iter().zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b)).sum();
+    let (only_a, only_b) = (squares(a), squares(b));
     // Two that never change are the same in any proportion.
     let scale = (only_a * only_b).sqrt();
     if scale == 0.0 { only_a == only_b } else { both / scale > SAME }

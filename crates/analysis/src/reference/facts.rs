@@ -34,7 +34,6 @@ impl<'a> Facts<'a> {
         Some(idle.split('/').next().unwrap_or(idle)).filter(|driver| !driver.is_empty() && *driver != "none")
     }
 
-    /// The file system of scratch files.
     pub(super) fn file_system(&self) -> Option<&'a str> {
         self.present?.scratch_kind.as_deref()
     }

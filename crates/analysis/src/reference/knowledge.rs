@@ -36,7 +36,6 @@ const fn fast(holds: fn(&Facts<'_>) -> Option<String>, remedy: Remedy) -> KnownC
     KnownCause { holds, direction: Direction::Faster, remedy }
 }
 
-/// The fact in these words if it holds.
 fn fact(holds: bool, words: &str) -> Option<String> {
     holds.then(|| words.into())
 }

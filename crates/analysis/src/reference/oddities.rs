@@ -60,7 +60,6 @@ pub struct ReferenceVerdict<'a> {
 }
 
 impl ReferenceVerdict<'_> {
-    /// The number of odd costs.
     pub fn odd_costs(&self) -> usize {
         self.odd.iter().map(|oddity| oddity.costs.len()).sum()
     }

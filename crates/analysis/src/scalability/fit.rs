@@ -97,8 +97,8 @@ pub fn fit(times: &[(u32, Interval)]) -> Result<FittedLaw, String> {
     Ok(FittedLaw {
         contention,
         coherence,
-        peak: (coherence.low > 0.0).then(|| interval(best.peak(), &Law::peak)),
-        limit: (contention.low > 0.0).then(|| interval(best.limit(), &Law::limit)),
+        peak: Some(interval(best.peak(), &Law::peak)).filter(|peak| coherence.low > 0.0 && peak.high.is_finite()),
+        limit: Some(interval(best.limit(), &Law::limit)).filter(|limit| contention.low > 0.0 && limit.high.is_finite()),
         off: points.iter().map(off).fold(0.0, f64::max),
     })
 }
@@ -162,7 +162,7 @@ fn solve(points: &[Weighed], free: &[bool; 3]) -> Option<[f64; 3]> {
         let terms = point.terms();
         (chosen.iter().map(|&index| terms[index]).collect(), point.time, point.error.powi(-2))
     };
-    let found = least_squares(&points.iter().map(row).collect::<Vec<_>>())?;
+    let found = least_squares(&points.iter().map(row).collect::<Vec<_>>())?.coefficients;
     let mut solution = [0.0; 3];
     chosen.iter().zip(found).for_each(|(&index, value)| solution[index] = value);
     solution.iter().all(|value| value.is_finite()).then_some(solution)

@@ -27,7 +27,6 @@ pub struct SelfCheck {
 }
 
 impl SelfCheck {
-    /// A check that passed or failed.
     pub fn ended(name: &str, passed: bool, found: String) -> SelfCheck {
         SelfCheck { name: name.into(), end: if passed { CheckEnd::Passed } else { CheckEnd::Failed }, found }
     }

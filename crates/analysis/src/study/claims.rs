@@ -43,14 +43,9 @@ pub enum Test {
     /// One is certainly between these multiples of the other.
     Between(f64, f64),
     /// At this many times per second, it takes more than this share of a CPU.
-    Load {
-        /// Times per second.
-        per_second: f64,
-        share: f64,
-    },
+    Load { per_second: f64, share: f64 },
 }
 
-/// A tested sentence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TestedClaim {
     /// The sentence.

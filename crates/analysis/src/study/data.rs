@@ -116,7 +116,6 @@ impl StudyData {
         self.tables(kind).map(|data| PrintedTable { data, rows: data.rows.iter().map(row).collect() }).collect()
     }
 
-    /// A table of this form with these rows.
     pub(super) fn table(&'static self, form: &str, rows: impl IntoIterator<Item = Vec<Cell>>) -> TableAnswer {
         let form = self.forms.get(form).unwrap_or_else(|| unreachable!("a shipped study has no form {form}"));
         form.filled(rows)

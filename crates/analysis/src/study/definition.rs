@@ -88,7 +88,6 @@ impl<'a> Paper<'a> {
         Some(Paper { books, run })
     }
 
-    /// The entry of this id, with its book.
     pub fn entry(&self, wanted: &str) -> Option<(&Book, &Entry)> {
         let several = self.books.len() > 1;
         let mut all = self.books.iter().flat_map(|book| book.costs.iter().map(move |entry| (book, entry)));

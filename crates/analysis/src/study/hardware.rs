@@ -48,37 +48,9 @@ mod tests {
     use crate::study::tests::books;
 
     #[test]
-    fn two_of_the_papers_sums_depart() {
-        let books = books(&STUDY);
-        let paper = Paper::new(&books).expect("books");
-        let table = arithmetic::table(&paper);
-        let departs = |row: &&Vec<Cell>| row.last() == Some(&Cell::Text("departs".into()));
-        let departing: Vec<&Cell> = table.rows.iter().filter(departs).map(|row| &row[1]).collect();
-        assert_eq!(departing, [&Cell::Text("170 / 110".into()), &Cell::Text("1660 / 2130".into())]);
-        let without = Paper::new(&books[1..]).expect("books");
-        let unknown = arithmetic::table(&without).rows.iter().filter(|row| row[4] == Cell::Unknown).count();
-        assert!(unknown > 5, "a sum without its costs is not known");
-    }
-
-    #[test]
-    fn the_factors_of_the_whole_multiply_to_it() {
-        let books = books(&STUDY);
-        let table = arithmetic::factors(&Paper::new(&books).expect("books"));
-        let number = |row: &Vec<Cell>| if let Cell::Number(value) = row[2] { Some(value) } else { None };
-        let values: Vec<f64> = table.rows.iter().filter_map(number).collect();
-        let [hardware, crossing, store, whole] = values[..] else { panic!("{values:?}") };
-        assert!((hardware * crossing * store - whole).abs() < 1e-12);
-        assert!((whole - 25.0 / 14.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn the_buffer_memory_makes_the_sequence_half_as_fast_again() {
-        let books = books(&STUDY);
-        let run = books[0].run();
-        let table = buffer::table(&Paper::new(&books).expect("books"), &run);
-        let Cell::Ratio(ratio) = table.rows[1][5] else { panic!("{table:?}") };
-        assert!((ratio.value - 110.0 / (110.0 - 65.0 * 0.59)).abs() < 1e-9, "{ratio:?}");
-        assert!(matches!(&table.rows[2][2], Cell::Missing(why) if why.contains("memory.load@set=16KiB")));
+    fn a_sum_without_its_costs_is_not_known() {
+        let without = Paper::new(&books(&STUDY)[1..]).map(|paper| arithmetic::table(&paper)).expect("books");
+        assert!(without.rows.iter().filter(|row| row[4] == Cell::Unknown).count() > 5);
     }
 
     #[test]

@@ -76,14 +76,3 @@ fn curves(paper: &Paper, run: &Run) -> Vec<Curves> {
 pub(super) fn rate(size: u64, cost: Interval) -> Interval {
     cost.under(size as f64 * 1e9)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_message_to_oneself_with_a_signal_has_nothing_of_the_kind_here() {
-        let without: Vec<&str> = rows().filter(|row| row.here.is_empty()).map(|row| row.paper).collect();
-        assert_eq!(without, ["rsx.self.13.ast"]);
-    }
-}

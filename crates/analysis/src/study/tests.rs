@@ -4,13 +4,11 @@ use record::{Book, Run};
 
 use super::*;
 
-/// The books of a study.
 pub(super) fn books(study: &Study) -> Vec<Book> {
     let text = |name| std::fs::read_to_string(format!("{}/../../books/{name}.toml", env!("CARGO_MANIFEST_DIR")));
     study.books.iter().map(|name| Book::from_toml(&text(name).expect(name)).expect(name)).collect()
 }
 
-/// The study followed through a run without costs.
 pub(super) fn followed_through_nothing(study: &Study) -> StudyAnswer {
     let books = books(study);
     study.follow(&books, &Run { costs: Vec::new(), ..books[0].run() }).expect("books")

@@ -26,10 +26,11 @@ const INTEGER_WRITERS: &[Axis] = &[word("by", words!["libc", "std", "to_string",
 const DOUBLE_WRITERS: &[Axis] = &[word("by", words!["libc", "std", "to_string", "zmij"])];
 const READERS: &[Axis] = &[word("by", words!["libc", "std", "lexical-core"])];
 
+const CONVERT: Operation = BASE.version(by_c_library(2)).per("number");
+
 pub(crate) const OPERATIONS: &[Operation] = &[
-    BASE.named("convert.integer.text", "write a 64-bit integer of 1 to 17 digits in decimal, into its own buffer")
-        .version(by_c_library(2))
-        .per("number")
+    CONVERT
+        .named("convert.integer.text", "write a 64-bit integer of 1 to 17 digits in decimal, into its own buffer")
         .aliases(&["ASCII"])
         .axes(INTEGER_WRITERS)
         .prepare(|setting| match setting.word("by")? {
@@ -43,10 +44,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             "to_string" => written(integers(setting), |number, place| kept(&number.to_string(), place)),
             _ => written(integers(setting), |number, place| kept(itoa::Buffer::new().format(number), place)),
         }),
-    BASE.id("convert.text.integer")
+    CONVERT
+        .id("convert.text.integer")
         .summary("read a decimal text of 1 to 17 digits as a 64-bit integer, and check that it is one to its end")
-        .version(by_c_library(2))
-        .per("number")
         .aliases(&["BINARY"])
         .axes(READERS)
         .prepare(|setting| match setting.word("by")? {
@@ -59,10 +59,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             "std" => read(integers(setting), |text| plain(text).parse().ok()),
             _ => read(integers(setting), |text| lexical_core::parse(plain(text).as_bytes()).ok()),
         }),
-    BASE.id("convert.double.text")
+    CONVERT
+        .id("convert.double.text")
         .summary("write a double of 1 to 17 decimal digits so that reading gives it back, into its own buffer")
-        .version(by_c_library(2))
-        .per("number")
         .axes(DOUBLE_WRITERS)
         .prepare(|setting| match setting.word("by")? {
             // The C library cannot produce the shortest text; 17 digits distinguish any two doubles.
@@ -76,10 +75,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             "to_string" => written(doubles(setting), |number, place| kept(&number.to_string(), place)),
             _ => written(doubles(setting), |number, place| kept(zmij::Buffer::new().format_finite(number), place)),
         }),
-    BASE.id("convert.text.double")
+    CONVERT
+        .id("convert.text.double")
         .summary("read a decimal text of 1 to 17 digits and a point as the nearest double, and check that it is one")
-        .version(by_c_library(2))
-        .per("number")
         .axes(READERS)
         .prepare(|setting| match setting.word("by")? {
             "libc" => read(doubles(setting), |text| {

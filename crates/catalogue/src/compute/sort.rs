@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::ffi::{c_int, c_void};
 
-use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, count, numbers, word, words};
+use operation::{Axis, Failure, Loop, Operation, Setting, count, numbers, word, words};
 use record::Estimate;
 
 use crate::kit::{BASE, NEAR, by_c_library, ensure, handles};
@@ -18,27 +18,25 @@ const BY: Axis = word("by", words!["libc", "stable", "unstable"]);
 const AT_ONCE: usize = 64_000;
 
 /// One iteration sorts at least a thousand elements.
-const OWN_LOOP: &[TermOf] = &[];
+const SORT: Operation = BASE.terms(&[]);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
-    BASE.named("sort.memory", "sort an array of this many new random 64-bit numbers; cost per number")
+    SORT.named("sort.memory", "sort an array of this many new random 64-bit numbers; cost per number")
         .version(by_c_library(2))
         .per("number")
         .axes(&[BY, count("numbers", numbers![1_000]).within(1_000, 1_000_000)])
         .follows_clock(|point| 8 * point.number("numbers").unwrap_or(0) <= NEAR)
         .moves(|_| 8)
-        .terms(OWN_LOOP)
         .prepare(|setting| prepared::<u64>(setting, setting.number("numbers")?)),
-    BASE.named("sort.memory.large", "sort an array of a million random 64-bit numbers; cost per number")
+    SORT.named("sort.memory.large", "sort an array of a million random 64-bit numbers; cost per number")
         .version(by_c_library(1))
         .per("number")
         .axes(&[BY])
         // It lasts so long that checks before and after it say little about interruptions in between.
         .quoted(Estimate::Typical)
         .moves(|_| 8)
-        .terms(OWN_LOOP)
         .prepare(|setting| prepared::<u64>(setting, 1_000_000)),
-    BASE.id("sort.records")
+    SORT.id("sort.records")
         .summary("sort an array of this many new records of 80 bytes by their first 8 bytes; cost per record")
         .version(2)
         .aliases(&["SORT", "HPSORT"])
@@ -47,15 +45,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         // Ten thousand of them, with the memory that some sorts need in addition, fill the private caches of a core.
         .follows_clock(|point| point.number("records") == Some(1_000))
         .moves(|_| 80)
-        .terms(OWN_LOOP)
         .prepare(|setting| prepared::<SortRecord>(setting, setting.number("records")?)),
-    BASE.id("sort.external")
+    SORT.id("sort.external")
         .summary("sort a file of 50 000 lines of 80 bytes in 512 KiB of memory, by runs and a merge; cost per line")
         .per("line")
         .axes(&[word("by", words!["howslow", "gnu"])])
         .quoted(Estimate::Typical)
         .moves(|_| external::LINE as u64)
-        .terms(OWN_LOOP)
         .prepare(|setting| match setting.word("by")? {
             "gnu" => external::by_gnu(setting),
             _ => external::by_merge(setting),
@@ -167,7 +163,6 @@ unsafe extern "C" fn compare<T: Element>(left: *const c_void, right: *const c_vo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kit::handles;
 
     #[test]
     fn an_array_left_as_it_was_and_one_of_other_elements_are_found_out() {

@@ -76,9 +76,11 @@ const AHEAD_POINTS: fn(&Point) -> bool = |point| {
     IN_ORDER_POINTS(point) && fits
 };
 
-/// The axes of reads that bypass the page cache. It does not matter to them whether the file is in it.
+/// The axes of reads that bypass the page cache. It does not matter to them whether the file is in it. Records are whole
+/// blocks of the device.
 const DIRECT_ANY_ORDER: &[Axis] = &[COLD, ORDER, BLOCKS, FILE];
-const DIRECT_POINTS: fn(&Point) -> bool = |point| ANY_ORDER_POINTS(point) && is_blocks(point);
+const DIRECT_POINTS: fn(&Point) -> bool =
+    |point| ANY_ORDER_POINTS(point) && point.number("record").is_some_and(|record| record.is_multiple_of(4 * KIB));
 const COLD: Axis = word("state", words!["cold"]);
 
 /// The axes of rings: every depth for sequential and random order, the other orders at the usual depth.
@@ -128,11 +130,6 @@ fn is_measured(point: &Point) -> bool {
         (Some(16_777_216), record) => record == Some(128 * KIB),
         (_, record) => record >= Some(4 * KIB),
     }
-}
-
-/// True if the records are whole blocks of a device.
-fn is_blocks(point: &Point) -> bool {
-    point.number("record").is_some_and(|record| record.is_multiple_of(4 * KIB))
 }
 
 /// The defaults of all readers: one pass over the file, which waits for a device and takes seconds to set up.

@@ -58,7 +58,6 @@ const DIRECT_POINTS: fn(&Point) -> bool = |point| ANY_POINTS(point) && point.wor
 
 /// Depths without a policy or with the usual one.
 const DEEP_POINTS: fn(&Point) -> bool = |point| ANY_POINTS(point) && is_usual_sync(point);
-const DEEP_DIRECT_POINTS: fn(&Point) -> bool = DEEP_POINTS;
 
 /// The axes of writers with a buffer, which serves small records.
 const BUFFERED: &[Axis] = &[
@@ -101,6 +100,7 @@ mod tests {
 
     use operation::Value::Word;
     use operation::{Failure, Setting};
+    use rustix::fs::OFlags;
 
     use super::*;
 
@@ -131,8 +131,8 @@ mod tests {
             let point = Point(at.map(|(axis, value)| (axis.into(), value.value())).into());
             let setting = Setting::new(point, scratch.path().into(), 0, None, 1);
             let lazy = |passes: u64, left_out: u64| {
-                pass::writing(&setting, move |target| {
-                    let (file, plan) = (target.open_with(rustix::fs::OFlags::empty())?, target.plan());
+                pass::writing(&setting, OFlags::empty(), move |target| {
+                    let (file, plan) = (target.open()?, target.plan);
                     let mut content = content::Content::new(4096);
                     Ok(move |pass: u64| {
                         for offset in plan.offsets().filter(|offset| *offset != left_out) {
@@ -159,7 +159,7 @@ mod tests {
                 let over = point.word("over").map(String::from);
                 let point = point.with("file", Number(MIB)).with("sync", Word("none".into()));
                 let setting = Setting::new(point, scratch.path().into(), 0, None, 1);
-                let target = target::WrittenFile::of(&setting).expect("a file");
+                let target = target::WrittenFile::of(&setting, OFlags::empty()).expect("a file");
                 target.restore(false).expect("restored");
                 let length = crate::file::residence::length(&target.file).expect("a length");
                 assert_eq!(length, if over.as_deref() == Some("old") { MIB } else { 0 }, "{}", operation.id);

@@ -39,7 +39,7 @@ impl Block {
         block
     }
 
-    /// Like `filled`, but in huge pages, which are physically contiguous for a device too. Skips where the kernel
+    /// The same in huge pages, which are physically contiguous for a device too. Skips where the kernel
     /// gives none.
     pub(crate) fn huge(length: usize) -> Result<Block, Failure> {
         let whole = length.next_multiple_of(HUGE);

@@ -1,6 +1,6 @@
 //! Messages between two tasks. Each end holds the descriptors that it receives from and sends to.
 
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use operation::Failure;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
@@ -68,22 +68,10 @@ impl End {
         &self.sender
     }
 
-    /// Sends the whole block in one call.
-    #[inline]
-    pub(crate) fn send(&self, block: &[u8]) -> Result<(), Failure> {
-        let sent = rustix::io::write(&self.sender, block)?;
-        ensure(sent == block.len(), || "only a part of a message was sent")
-    }
-
-    /// Waits until the whole block has arrived. Fails also if the other end has been closed.
-    #[inline]
-    pub(crate) fn receive(&self, block: &mut [u8]) -> Result<(), Failure> {
-        read_whole(&self.receiver, block)
-    }
-
-    /// Makes receiving nonblocking: [`End::receive_now`] then returns whether there was a message.
+    /// Makes receiving nonblocking, for all descriptors that share the file: [`End::receive_now`] then returns whether there was a message.
     pub(crate) fn never_wait(&self) -> Result<(), Failure> {
-        no_wait(&self.receiver)
+        let flags = fcntl_getfl(&self.receiver)?;
+        Ok(fcntl_setfl(&self.receiver, flags | OFlags::NONBLOCK)?)
     }
 
     /// Receives a block if one is there. Returns whether there was one. Only for blocks small enough to arrive whole.
@@ -95,15 +83,6 @@ impl End {
             Ok(_) => Err(Failure::wrong("only a part of a message was received")),
             Err(Errno::AGAIN) => Ok(false),
             Err(errno) => Err(errno.into()),
-        }
-    }
-
-    /// Closes this process's copy of an end that belongs to the process it was forked from. Otherwise this process would
-    /// not see the end of the data when the other process dies.
-    pub(crate) fn close_inherited(&self) {
-        for descriptor in [self.receiver.as_raw_fd(), self.sender.as_raw_fd()] {
-            // SAFETY: this process never uses the end again, and leaves without running its destructor.
-            unsafe { libc::close(descriptor) };
         }
     }
 }
@@ -144,23 +123,24 @@ pub(crate) fn read_whole(from: &OwnedFd, block: &mut [u8]) -> Result<(), Failure
 }
 
 impl Channel for End {
+    /// Sends the whole block in one call.
     #[inline]
     fn send(&self, block: &[u8]) -> Result<(), Failure> {
-        self.send(block)
+        let sent = rustix::io::write(&self.sender, block)?;
+        ensure(sent == block.len(), || "only a part of a message was sent")
     }
 
+    /// Fails also if the other end has been closed.
     #[inline]
     fn receive(&self, block: &mut [u8]) -> Result<(), Failure> {
-        self.receive(block)
+        read_whole(&self.receiver, block)
     }
 
+    /// Otherwise this process would not see the end of the data when the other process dies.
     fn close_inherited(&self) {
-        self.close_inherited();
+        for descriptor in [self.receiver.as_raw_fd(), self.sender.as_raw_fd()] {
+            // SAFETY: this process never uses the end again, and leaves without running its destructor.
+            unsafe { libc::close(descriptor) };
+        }
     }
-}
-
-/// Makes reads from an open file nonblocking, for all descriptors that share it.
-fn no_wait(file: impl AsFd) -> Result<(), Failure> {
-    let flags = fcntl_getfl(&file)?;
-    Ok(fcntl_setfl(&file, flags | OFlags::NONBLOCK)?)
 }

@@ -13,9 +13,9 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use operation::{Failure, Setting};
-use rustix::fs::{FileType, IFlags, Mode, OFlags, ioctl_getflags, ioctl_setflags, mkdirat, mknodat, openat};
+use rustix::fs::{FileType, IFlags, Mode, ioctl_getflags, ioctl_setflags, mknodat};
 
-use super::scratch::{new_file, scratch};
+use super::scratch::{folder, new_file, numbered_names, scratch};
 
 /// The number of candidate folders; the one in which files are created fastest is used. Other programs may just have
 /// deleted thousands of files in the same group, and then a file takes 25 to 80 us there.
@@ -29,8 +29,7 @@ pub(crate) fn apart(setting: &Setting) -> Result<OwnedFd, Failure> {
     let _ = ioctl_getflags(&around).and_then(|flags| ioctl_setflags(&around, flags | IFlags::TOPDIR));
     // The search for a group begins at a hash of the name, so no two rounds may use the same name.
     let name = format!("{:016x}", fastrand::Rng::new().u64(..));
-    mkdirat(&around, &name, Mode::RWXU)?;
-    Ok(openat(&around, &name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+    folder(&around, &name)
 }
 
 /// The fastest of several folders in different groups, and names for the files in it.
@@ -65,8 +64,7 @@ impl Fresh {
     /// Names that no file of this folder has had.
     pub(crate) fn names(&self, count: u64) -> Result<Vec<CString>, Failure> {
         let first = self.made.replace(self.made.get() + count);
-        let name = |number| CString::new(format!("new{number}")).map_err(|_| Failure::wrong("a name holds a zero"));
-        (first..first + count).map(name).collect()
+        numbered_names("new", first..first + count)
     }
 }
 

@@ -188,9 +188,8 @@ pub(crate) fn consuming<T: 'static, U: 'static>(
     mut make: impl FnMut() -> Result<T, Failure> + 'static,
     mut consume: impl FnMut(T) -> Result<U, Failure> + 'static,
 ) -> Loop {
-    let stock = Rc::new(RefCell::new(Vec::with_capacity(STOCK as usize)));
-    let results = Rc::new(RefCell::new(Vec::with_capacity(STOCK as usize)));
-    let (made, finished) = (Rc::clone(&stock), Rc::clone(&results));
+    let [stock, made] = handles(RefCell::new(Vec::with_capacity(STOCK as usize)));
+    let [results, finished] = handles(RefCell::new(Vec::with_capacity(STOCK as usize)));
     Loop::new(move |times| {
         let mut results = results.borrow_mut();
         for thing in stock.borrow_mut().drain(..times as usize) {

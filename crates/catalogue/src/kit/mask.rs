@@ -1,12 +1,19 @@
 //! Sleeping until a signal's handler has run, without missing a signal that arrives just before.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use libc::c_int;
 use operation::Failure;
 
 use super::call;
-use super::check::exactly;
+use super::handler::{bit, change_mask};
 
-/// The size of the kernel's set of signals.
-const SIZE: usize = size_of::<u64>();
+/// True once the handler has run. A handler has no argument for it, so this is global.
+static RUN: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn note(_signal: c_int) {
+    RUN.store(true, Ordering::Relaxed);
+}
 
 /// The signals that are blocked while asleep. One more is blocked otherwise, so that none is missed.
 pub(crate) struct Mask {
@@ -14,16 +21,21 @@ pub(crate) struct Mask {
 }
 
 impl Mask {
-    /// Blocks `signal` except in [`Mask::sleep`].
-    pub(crate) fn hold_off(signal: i32) -> Result<Mask, Failure> {
-        let (held, mut asleep) = ([1 << (signal - 1)], [0]);
-        exactly(0, call::rt_sigprocmask(libc::SIG_BLOCK, &held, &mut asleep, SIZE)?)?;
-        Ok(Mask { asleep: [asleep[0] & !held[0]] })
+    /// Blocks `signal` except in [`Mask::sleep`], and installs its handler. A process has one such signal.
+    pub(crate) fn hold_off(signal: c_int) -> Result<Mask, Failure> {
+        let before = change_mask(libc::SIG_BLOCK, bit(signal))?;
+        // SAFETY: the handler does only one atomic store.
+        if unsafe { libc::signal(signal, note as extern "C" fn(c_int) as libc::sighandler_t) } == libc::SIG_ERR {
+            return Err(Failure::last_os_error());
+        }
+        Ok(Mask { asleep: [before & !bit(signal)] })
     }
 
-    /// Sleeps until a handler has run.
+    /// Sleeps until the handler has run.
     #[inline(always)]
     pub(crate) fn sleep(&self) {
-        let _ = call::rt_sigsuspend(&self.asleep, SIZE);
+        while !RUN.swap(false, Ordering::Relaxed) {
+            let _ = call::rt_sigsuspend(&self.asleep, size_of::<u64>());
+        }
     }
 }

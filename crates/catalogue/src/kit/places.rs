@@ -53,8 +53,7 @@ impl Places {
         /// The number of children in a row that stayed on the parent's CPU after which the operation is given up here.
         const MOST: u32 = 1000;
         let pauses = Pauses::calibrated();
-        let (tries, before) = (pauses.clone(), Rc::clone(&self));
-        let home = self.home;
+        let (tries, home, other) = (pauses.clone(), self.home, self.other);
         let children = repeat(move || {
             for _ in 0..MOST {
                 let here = cpu();
@@ -66,14 +65,10 @@ impl Places {
             }
             Err(Failure::wrong(format!("{MOST} children one after the other ran on their parent's CPU")))
         });
-        children.excluding(pauses).before(move |_| before.allow_both()).verify(move |_| pin(home))
-    }
-
-    fn allow_both(&self) -> Result<(), Failure> {
         let mut both = CpuSet::new();
-        both.set(self.home as usize);
-        both.set(self.other as usize);
-        Ok(sched_setaffinity(None, &both)?)
+        both.set(home as usize);
+        both.set(other as usize);
+        children.excluding(pauses).before(move |_| Ok(sched_setaffinity(None, &both)?)).verify(move |_| pin(home))
     }
 }
 

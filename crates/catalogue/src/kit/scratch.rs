@@ -1,10 +1,11 @@
 //! The open scratch folder, and the files that operations use in it.
 
 use std::ffi::{CStr, CString};
+use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
 
 use operation::{Failure, Setting};
-use rustix::fs::{CWD, Mode, OFlags, open, openat};
+use rustix::fs::{CWD, Mode, OFlags, mkdirat, open, openat};
 
 use super::check::exactly;
 
@@ -41,8 +42,19 @@ pub(crate) fn with_file(setting: &Setting) -> Result<OwnedFd, Failure> {
 
 /// Names of files, one for each iteration of a batch of at most `count`.
 pub(crate) fn names(prefix: &str, count: u64) -> Result<Vec<CString>, Failure> {
+    numbered_names(prefix, 0..count)
+}
+
+/// Names with these numbers.
+pub(crate) fn numbered_names(prefix: &str, numbers: Range<u64>) -> Result<Vec<CString>, Failure> {
     let name = |number| CString::new(format!("{prefix}{number}")).map_err(|_| Failure::wrong("a name holds a zero"));
-    (0..count).map(name).collect()
+    numbers.map(name).collect()
+}
+
+/// A new folder with this name in another one, open.
+pub(crate) fn folder(around: &OwnedFd, name: &str) -> Result<OwnedFd, Failure> {
+    mkdirat(around, name, Mode::RWXU)?;
+    Ok(openat(around, name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
 /// A device that every system has, for reading and writing.

@@ -4,10 +4,11 @@ use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
 
 use operation::{Failure, Setting};
-use rustix::fs::{FileType, Mode, OFlags, mkdirat, mknodat, openat};
+use rustix::fs::{FileType, Mode, OFlags, mknodat, openat};
 
 use super::check::exactly;
 use super::folder::apart;
+use super::scratch::{folder, names};
 
 /// Files of one folder.
 const FOLDER: usize = 64;
@@ -25,14 +26,12 @@ impl Tree {
     pub(crate) fn new(setting: &Setting, files: usize, bytes: usize) -> Result<Tree, Failure> {
         let around = apart(setting)?;
         let content = vec![1_u8; bytes];
-        let (mut folders, mut names) = (Vec::new(), Vec::with_capacity(files));
-        for file in 0..files {
+        let (mut folders, names) = (Vec::new(), names("file", files as u64)?);
+        for (file, name) in names.iter().enumerate() {
             if file % FOLDER == 0 {
                 folders.push(folder(&around, &format!("folder{}", file / FOLDER))?);
             }
-            let name = CString::new(format!("file{file}")).map_err(|_| Failure::wrong("a name holds a zero"))?;
-            create(&folders[file / FOLDER], &name, &content)?;
-            names.push(name);
+            create(&folders[file / FOLDER], name, &content)?;
         }
         Ok(Tree { folders, names, next: 0 })
     }
@@ -51,11 +50,6 @@ impl Tree {
         let (folder, name) = self.next();
         Ok(openat(folder, name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?)
     }
-}
-
-pub(crate) fn folder(around: &OwnedFd, name: &str) -> Result<OwnedFd, Failure> {
-    mkdirat(around, name, Mode::RWXU)?;
-    Ok(openat(around, name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
 pub(crate) fn create(folder: &OwnedFd, name: &CStr, content: &[u8]) -> Result<(), Failure> {

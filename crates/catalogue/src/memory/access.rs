@@ -5,18 +5,29 @@ use operation::{
 };
 use record::Point;
 
-use super::region::RegionPages;
+use super::page::frames::FramePages;
 use super::{OWN_CACHE, bandwidth, chase};
-use crate::kit::{BASE, Part, Seat, Seats, alone, by_c_library, team};
+use crate::kit::{BASE, Part, Seat, Seats, Work, alone, by_c_library, team};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
+
+/// A chase through a working set.
+const CHASE: Operation = BASE
+    .version(2)
+    .per("load")
+    .headline()
+    .follows_clock(within_own_cache)
+    .monotonic_in(&["set"])
+    .terms(chase::BESIDE_THE_LOADS);
+
+/// A pass by stores that bypass the caches.
+const STREAMING: Operation = BASE.per("64 KiB").axes(&[STREAMED]).follows_clock(|_| false).moves(|_| bandwidth::PIECE);
 
 /// A pass over a working set, piece by piece.
 const PASS: Operation = BASE
     .per("64 KiB")
     .axes(&[PASSED])
-    .headline()
     .follows_clock(within_own_cache)
     .monotonic_in(&["set"])
     .moves(|_| bandwidth::PIECE);
@@ -31,82 +42,48 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .follows_clock(|point| point.number("size").unwrap_or(0) <= OWN_CACHE / 4)
         .moves(|point| point.number("size").unwrap_or(0))
         .prepare(|setting| bandwidth::copy(setting.size()?)),
-    BASE.id("memory.load")
+    CHASE
+        .id("memory.load")
         .summary("load from an address that the load before returned, in random order in a working set of huge pages")
-        .version(2)
-        .per("load")
         .axes(&[CHASED.headline(CHASED_HEADLINE)])
-        .headline()
-        .follows_clock(within_own_cache)
-        .monotonic_in(&["set"])
-        .terms(chase::BESIDE_THE_LOADS)
-        .prepare(|setting| chase::loads(setting.number("set")?, RegionPages::Huge, setting.seed())),
-    BASE.named("memory.load.paged", "the same in base pages, which adds address translation")
-        .version(2)
-        .per("load")
+        .prepare(|setting| chase::loads(setting.number("set")?, FramePages::Huge, setting.seed())),
+    CHASE
+        .named("memory.load.paged", "the same in base pages, which adds address translation")
         .axes(&[CHASED.headline(numbers![64 * MIB])])
-        .headline()
-        .follows_clock(within_own_cache)
-        .monotonic_in(&["set"])
-        .terms(chase::BESIDE_THE_LOADS)
         .explained_by(&[term(1.0, "memory.load").same(&["set"])])
-        .prepare(|setting| chase::loads(setting.number("set")?, RegionPages::Base, setting.seed())),
+        .prepare(|setting| chase::loads(setting.number("set")?, FramePages::Base, setting.seed())),
     PASS.id("memory.read")
         .summary("add up the words of the next 64 KiB of a working set, by the fastest loop for its cache level")
         .version(3)
+        .headline()
         .prepare(|setting| bandwidth::Reading::new(setting.number("set")?, setting.seed()).map(alone)),
     PASS.id("memory.write")
         .summary("store to the words of the next 64 KiB of a working set, by the fastest loop for its cache level")
         .version(2)
+        .headline()
         .prepare(|setting| bandwidth::Writing::new(setting.number("set")?).map(alone)),
-    BASE.named("memory.write.streaming", "the same by stores that bypass the caches")
-        .per("64 KiB")
-        .axes(&[STREAMED])
-        .follows_clock(|_| false)
-        .moves(|_| bandwidth::PIECE)
+    STREAMING
+        .named("memory.write.streaming", "the same by stores that bypass the caches")
         .prepare(|setting| bandwidth::write_streaming(setting.number("set")?)),
-    BASE.id("memory.copy.streaming")
+    STREAMING
+        .id("memory.copy.streaming")
         .summary("copy the next 64 KiB of a working set's first half to its second, by stores that bypass the caches")
-        .per("64 KiB")
-        .axes(&[STREAMED])
-        .follows_clock(|_| false)
-        .moves(|_| bandwidth::PIECE)
         .prepare(|setting| bandwidth::copy_streaming(setting.number("set")?)),
-    BASE.named("memory.clear", "zero the next 64 KiB of a working set by a dedicated instruction (rep stosb, dc zva)")
-        .per("64 KiB")
-        .axes(&[PASSED])
-        .follows_clock(within_own_cache)
-        .monotonic_in(&["set"])
-        .moves(|_| bandwidth::PIECE)
+    PASS.named("memory.clear", "zero the next 64 KiB of a working set by a dedicated instruction (rep stosb, dc zva)")
         .prepare(|setting| bandwidth::clear(setting.number("set")?)),
     TOGETHER
         .id("memory.read.cpus")
         .summary("add up the words of the next 64 KiB of a working set of its own, on this many CPUs at once")
         .version(2)
-        .prepare(|setting| {
-            let set = setting.number("set")?;
-            team::together(setting, &Seats::apart(setting, setting.number("cpus")?)?, move |seat| {
-                bandwidth::Reading::new(set, seat.seed)
-            })
-        }),
+        .prepare(|setting| on_every_cpu(setting, bandwidth::Reading::new)),
     TOGETHER
         .id("memory.write.cpus")
         .summary("store to the words of the next 64 KiB of a working set of its own, on this many CPUs at once")
-        .prepare(|setting| {
-            let set = setting.number("set")?;
-            team::together(setting, &Seats::apart(setting, setting.number("cpus")?)?, move |_| {
-                bandwidth::Writing::new(set)
-            })
-        }),
+        .prepare(|setting| on_every_cpu(setting, |set, _| bandwidth::Writing::new(set))),
     TOGETHER
         .id("memory.copy.cpus")
         .summary("copy the next 64 KiB of its own working set's first half to the second, on this many CPUs at once")
-        .prepare(|setting| {
-            let set = setting.number("set")?;
-            team::together(setting, &Seats::apart(setting, setting.number("cpus")?)?, move |_| {
-                bandwidth::Moving::new(set)
-            })
-        }),
+        .prepare(|setting| on_every_cpu(setting, |set, _| bandwidth::Moving::new(set))),
     BASE.id("memory.load.loaded")
         .summary("load as in memory.load while another CPU passes over 64 MiB of its own, all or half of the time")
         .version(3)
@@ -126,7 +103,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     .follows_clock(|point| point.number("pages").is_some_and(|pages| pages * 64 <= OWN_CACHE / 4))
     .terms(chase::BESIDE_THE_LOADS)
     .prepare(|setting| {
-        let pages = if setting.word("in")? == "huge" { RegionPages::Huge } else { RegionPages::Base };
+        let pages = if setting.word("in")? == "huge" { FramePages::Huge } else { FramePages::Base };
         chase::one_line_a_page(setting.number("pages")?, pages, setting.seed())
     }),
 ];
@@ -140,6 +117,12 @@ const TOGETHER: Operation = BASE
     .monotonic_in(&["set", "cpus"])
     .moves(|point| point.number("cpus").unwrap_or(1) * bandwidth::PIECE);
 
+/// The work that `make` makes of the size of its set and a seed, on as many CPUs as the point says.
+fn on_every_cpu<W: Work>(setting: &Setting, make: fn(u64, u64) -> Result<W, Failure>) -> Result<Loop, Failure> {
+    let set = setting.number("set")?;
+    team::together(setting, &Seats::apart(setting, setting.number("cpus")?)?, move |seat| make(set, seat.seed))
+}
+
 /// A chase beside a partner whose work the axis `load` names.
 fn loaded(setting: &Setting) -> Result<Loop, Failure> {
     const BUSY_WITH: u64 = 64 * MIB;
@@ -149,7 +132,7 @@ fn loaded(setting: &Setting) -> Result<Loop, Failure> {
         _ => None,
     };
     let beside = (&Seats::apart(setting, 1 + u64::from(part.is_some()))?, part.unwrap_or(Part::Throughout));
-    let own = |seat: Seat| chase::Chase::through(setting.number("set")?, RegionPages::Huge, seat.seed);
+    let own = |seat: Seat| chase::Chase::through(setting.number("set")?, FramePages::Huge, seat.seed);
     let loads = if setting.word("load")?.ends_with("reading") {
         team::beside(setting, beside, own, |seat| bandwidth::Reading::new(BUSY_WITH, seat.seed))
     } else {
@@ -252,14 +235,14 @@ mod tests {
 
     #[test]
     fn large_sets_are_chased_in_the_pages_requested_or_not_at_all() {
-        for pages in [RegionPages::Huge, RegionPages::Base] {
+        for pages in [FramePages::Huge, FramePages::Base] {
             match chase::loads(8 * MIB, pages, 7) {
                 Ok(mut loads) => loads.perform(100_000).expect("loads"),
                 Err(Failure::Skip { reason, remedy }) => {
-                    assert!(pages == RegionPages::Huge && !remedy.is_empty());
+                    assert!(pages == FramePages::Huge && !remedy.is_empty());
                     testing::left_out!("{reason}; {remedy}");
                 }
-                Err(Failure::Wrong(reason)) if pages == RegionPages::Huge && crate::kit::huge::offered() => {
+                Err(Failure::Wrong(reason)) if pages == FramePages::Huge && crate::kit::huge::offered() => {
                     testing::left_out!("{reason}; free memory in large pieces");
                 }
                 Err(failure) => panic!("{pages:?}: {failure}"),

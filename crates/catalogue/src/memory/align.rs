@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use operation::{Axis, Loop, Operation, TermOf, count, numbers, opaque, word, words};
+use operation::{Axis, Loop, Operation, count, numbers, opaque, word, words};
 
 use crate::kit::{BASE, ensure, handles};
 
@@ -20,9 +20,6 @@ const NUMBERS: usize = 4096;
 /// Arrays begin at a cache line boundary.
 const LINE: usize = 64;
 
-/// One turn of the loop covers 4,096 numbers.
-const OWN_LOOP: &[TermOf] = &[];
-
 pub(crate) const OPERATIONS: &[Operation] = &[BASE
     .named(
         "align.sum",
@@ -31,7 +28,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[BASE
     .per("number")
     .axes(&[BY, OFFSET])
     .moves(|_| 4)
-    .terms(OWN_LOOP)
+    // One turn of the loop covers 4,096 numbers.
+    .terms(&[])
     .prepare(|setting| {
         let offset = setting.number("offset")? as usize;
         Ok(match setting.word("by")? {

@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use operation::{Failure, Loop, repeat};
 
 use super::OWN_CACHE;
+use super::page::frames::FramePages;
 use super::passes::{Copying, Fill, Sum, TURN_WORDS, clears_by_block, fastest, settle};
-use super::region::{Region, RegionPages};
+use super::region::Region;
 use crate::kit::{Work, alone, ensure, handles};
 
 /// The place of the copy's destination within its page (the source begins at a page boundary). It is far enough that no
@@ -283,7 +284,7 @@ impl Pieces {
 /// operation measures the memory and not the address translation. The round is lost if the kernel gives huge pages at
 /// other times but did not this time.
 fn filled(bytes: u64, first: u64) -> Result<Region, Failure> {
-    let region = Region::new(bytes, RegionPages::Huge)?;
+    let region = Region::new(bytes, FramePages::Huge)?;
     for (index, word) in (0u64..).zip(region.words()) {
         word.set(first.wrapping_add(index));
     }

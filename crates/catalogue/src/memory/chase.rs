@@ -8,7 +8,8 @@
 
 use operation::{Failure, Loop, TermOf};
 
-use super::region::{Region, RegionPages};
+use super::page::frames::FramePages;
+use super::region::Region;
 use crate::kit::{Work, alone, ensure};
 
 /// The bytes of a line: what one load brings into the cache. On machines with longer lines, two neighbours share one.
@@ -24,12 +25,12 @@ pub(super) const BESIDE_THE_LOADS: &[TermOf] = &[];
 type Place = *const u64;
 
 /// The loop that chases through `set` bytes, a power of two of at least two lines.
-pub(super) fn loads(set: u64, pages: RegionPages, seed: u64) -> Result<Loop, Failure> {
+pub(super) fn loads(set: u64, pages: FramePages, seed: u64) -> Result<Loop, Failure> {
     Ok(alone(Chase::through(set, pages, seed)?).unrolled(LOADS))
 }
 
 /// The loop that chases through one line in each of a number of base pages. The number is a power of two and at least two.
-pub(super) fn one_line_a_page(count: u64, pages: RegionPages, seed: u64) -> Result<Loop, Failure> {
+pub(super) fn one_line_a_page(count: u64, pages: FramePages, seed: u64) -> Result<Loop, Failure> {
     Ok(alone(Chase::new(Layout::page_by_page(count), pages, seed)?).unrolled(LOADS))
 }
 
@@ -73,14 +74,14 @@ pub(super) struct Chase {
 
 impl Chase {
     /// A chase through every line of `set` bytes.
-    pub(super) fn through(set: u64, pages: RegionPages, seed: u64) -> Result<Chase, Failure> {
+    pub(super) fn through(set: u64, pages: FramePages, seed: u64) -> Result<Chase, Failure> {
         if !set.is_power_of_two() || set < 2 * LINE {
             return Err(Failure::wrong(format!("a set to chase through is a power of two, not {set}")));
         }
         Chase::new(Layout::dense(set), pages, seed)
     }
 
-    fn new(layout: Layout, pages: RegionPages, seed: u64) -> Result<Chase, Failure> {
+    fn new(layout: Layout, pages: FramePages, seed: u64) -> Result<Chase, Failure> {
         if !layout.lines.is_power_of_two() || layout.lines < 2 {
             return Err(Failure::wrong(format!("a chase has a power of two of lines, not {}", layout.lines)));
         }
@@ -88,7 +89,7 @@ impl Chase {
         let bytes = layout.lines * layout.stride;
         let region = Region::new(bytes, pages)?;
         link(&region, layout, &scatter);
-        if pages == RegionPages::Huge {
+        if pages == FramePages::Huge {
             region.in_huge_pages()?;
         }
         let step = scatter.step(0);
@@ -97,9 +98,7 @@ impl Chase {
         chase.walk()?;
         Ok(chase)
     }
-}
 
-impl Chase {
     /// Goes around in the timed order, so that caches and TLBs hold before the first batch what they hold before any
     /// other. After `link` they hold the lines written last, in memory order. Of a set far larger than all caches, the last
     /// part of the cycle is enough. The places are computed and not loaded, so the loads do not wait for each other: this
@@ -244,7 +243,7 @@ mod tests {
     #[test]
     fn the_written_cycle_is_the_one_computed() {
         let scatter = Scatter::new(1024, 5);
-        let region = Region::new(1024 * LINE, RegionPages::Base).expect("memory");
+        let region = Region::new(1024 * LINE, FramePages::Base).expect("memory");
         link(&region, Layout::dense(1024 * LINE), &scatter);
         let first: Place = region.words().as_ptr().cast();
         let mut place = first;
@@ -262,10 +261,10 @@ mod tests {
     #[test]
     fn every_chase_has_gone_around_once_before_it_is_timed() {
         for set in [2 * LINE, 4096, 256 << 10] {
-            let chase = Chase::through(set, RegionPages::Base, 7).expect("memory");
+            let chase = Chase::through(set, FramePages::Base, 7).expect("memory");
             assert_eq!(chase.walked, set / LINE);
         }
-        let mut spread = Chase::new(Layout::page_by_page(256), RegionPages::Base, 7).expect("memory");
+        let mut spread = Chase::new(Layout::page_by_page(256), FramePages::Base, 7).expect("memory");
         assert_eq!(spread.walked, 256);
         // A line with a wrong successor is detected.
         spread.region.words()[spread.layout.place(3) as usize / 8].set(spread.here as u64);
@@ -286,7 +285,7 @@ mod tests {
 
     #[test]
     fn a_set_that_is_no_power_of_two_is_refused() {
-        assert!(matches!(loads(3 * LINE, RegionPages::Base, 1), Err(Failure::Wrong(_))));
-        assert!(matches!(loads(LINE, RegionPages::Base, 1), Err(Failure::Wrong(_))));
+        assert!(matches!(loads(3 * LINE, FramePages::Base, 1), Err(Failure::Wrong(_))));
+        assert!(matches!(loads(LINE, FramePages::Base, 1), Err(Failure::Wrong(_))));
     }
 }

@@ -201,29 +201,39 @@ fn counted(
     Ok(faulting)
 }
 
-/// A loop of touches of new memory, one per `step` bytes and at most `most` in a batch. Each must take one fault.
+/// A loop of touches of new memory, one per `step` bytes and at most `most` in a batch.
 fn fresh_faults(pages: FramePages, step: usize, most: u64) -> Result<Loop, Failure> {
     let [supply, taken, looked_at] = handles(RefCell::new(Supply::new(pages)?));
-    let given = GivenPages::default();
-    let judge = given.clone();
-    let faults = FaultCounter::default();
-    let counted = faults.clone();
-    let mut faulting = Loop::new(move |times| {
+    let touches = Loop::new(move |times| {
         let supply = supply.borrow();
         (0..times as usize).for_each(|turn| supply.write(turn * step));
         Ok(())
-    })
-    .at_most(most)
-    .before(move |times| {
-        taken.borrow_mut().take(times as usize * step)?;
-        faults.start()
-    })
-    .verify(move |times| {
-        counted.check(times)?;
-        let supply = looked_at.borrow();
-        let look = || (0..times as usize).for_each(|turn| supply.read((turn + 1) * step - 1));
-        judge.judged(all_there(&counted, look))
     });
+    let look = move |times| {
+        let supply = looked_at.borrow();
+        (0..times).for_each(|turn| supply.read((turn + 1) * step - 1));
+    };
+    of_given_pages(touches.at_most(most), move |times| taken.borrow_mut().take(times * step), look)
+}
+
+/// The loop of these touches. Each must take one fault, and pages of the size that was requested: `look` accesses the far end of
+/// each page just touched. `renew` makes the pages of the next batch fault.
+fn of_given_pages(
+    touches: Loop,
+    renew: impl Fn(usize) -> Result<(), Failure> + 'static,
+    look: impl Fn(usize) + 'static,
+) -> Result<Loop, Failure> {
+    let (given, faults) = (GivenPages::default(), FaultCounter::default());
+    let (judge, counted) = (given.clone(), faults.clone());
+    let mut faulting = touches
+        .before(move |times| {
+            renew(times as usize)?;
+            faults.start()
+        })
+        .verify(move |times| {
+            counted.check(times)?;
+            judge.judged(all_there(&counted, || look(times as usize)))
+        });
     given.first(&mut faulting)?;
     Ok(faulting)
 }
@@ -247,23 +257,9 @@ fn huge_faults(frames: &str) -> Result<Loop, Failure> {
     let [mapping, dropped, probed] = handles(Mapping::anonymous((HUGE_PAGES as usize + 1) * HUGE)?);
     huge_pages(&mapping)?;
     let first = mapping.first_huge();
-    let given = GivenPages::default();
-    let judge = given.clone();
-    let faults = FaultCounter::default();
-    let counted = faults.clone();
-    let mut faulting = touches(move |turn| mapping.write(first + turn * HUGE))
-        .at_most(HUGE_PAGES)
-        .before(move |_| {
-            dropped.drop_pages(dropped.length)?;
-            faults.start()
-        })
-        .verify(move |times| {
-            counted.check(times)?;
-            let look = || (0..times as usize).for_each(|turn| probed.read(first + (turn + 1) * HUGE - 1));
-            judge.judged(all_there(&counted, look))
-        });
-    given.first(&mut faulting).map_err(this_time)?;
-    Ok(faulting)
+    let touches = touches(move |turn| mapping.write(first + turn * HUGE)).at_most(HUGE_PAGES);
+    let look = move |times| (0..times).for_each(|turn| probed.read(first + (turn + 1) * HUGE - 1));
+    of_given_pages(touches, move |_| dropped.drop_pages(dropped.length), look).map_err(this_time)
 }
 
 #[cfg(test)]

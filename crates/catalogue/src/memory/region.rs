@@ -7,17 +7,11 @@ use std::ptr::NonNull;
 use operation::Failure;
 use rustix::mm::{Advice, madvise};
 
+use super::page::frames::FramePages;
 use crate::kit::{HUGE, Mapping, MemoryKind, huge_bytes, offered_at, withheld};
 
 /// Bytes that fit in 16 pages of 4 KiB: the first-level TLB of any core holds at least 32 pages.
 const FEW_PAGES: usize = 64 << 10;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RegionPages {
-    /// Huge pages, if the kernel gives them.
-    Huge,
-    Base,
-}
 
 /// Memory that begins at a multiple of 2 MiB. At first it is zero and has no pages.
 pub(super) struct Region {
@@ -27,13 +21,13 @@ pub(super) struct Region {
 }
 
 impl Region {
-    /// `bytes` of memory, not 0.
-    pub(super) fn new(bytes: u64, pages: RegionPages) -> Result<Region, Failure> {
+    /// `bytes` of memory, not 0. In huge pages, if the kernel gives them.
+    pub(super) fn new(bytes: u64, pages: FramePages) -> Result<Region, Failure> {
         let bytes = bytes as usize;
         let advised = bytes.next_multiple_of(HUGE);
         let mapping = Mapping::anonymous(advised + HUGE)?;
         let start = mapping.address().wrapping_byte_add(mapping.first_huge());
-        let advice = if pages == RegionPages::Huge { Advice::LinuxHugepage } else { Advice::LinuxNoHugepage };
+        let advice = if pages == FramePages::Huge { Advice::LinuxHugepage } else { Advice::LinuxNoHugepage };
         // A kernel without huge pages rejects either advice. Callers that require huge pages call `in_huge_pages`.
         // SAFETY: the advice lies within the mapping just created and does not change its content.
         let _ = unsafe { madvise(start, advised, advice) };
@@ -55,7 +49,11 @@ impl Region {
             return Ok(());
         }
         let huge = huge_bytes(self.place(), MemoryKind::Anonymous)?;
-        if huge >= self.bytes { Ok(()) } else { Err(self.without(huge)) }
+        if huge >= self.bytes {
+            return Ok(());
+        }
+        let reason = format!("the kernel put {} KiB of {} KiB in huge pages", huge >> 10, self.bytes >> 10);
+        Err(withheld(reason, offered_at(self.place())))
     }
 
     /// The same where huge pages are preferred but not required: on a machine that never gives them, base pages will do. On
@@ -65,12 +63,6 @@ impl Region {
             Err(Failure::Skip { .. }) => Ok(()),
             checked => checked,
         }
-    }
-
-    /// Why only this part of it is in huge pages.
-    fn without(&self, huge: usize) -> Failure {
-        let reason = format!("the kernel put {} KiB of {} KiB in huge pages", huge >> 10, self.bytes >> 10);
-        withheld(reason, offered_at(self.place()))
     }
 
     fn place(&self) -> *const c_void {
@@ -85,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_region_is_zero_writable_and_where_it_should_be() {
-        let region = Region::new(12_288, RegionPages::Base).expect("memory");
+        let region = Region::new(12_288, FramePages::Base).expect("memory");
         assert_eq!(region.words().len(), 1536);
         assert!(region.words().iter().all(|word| word.get() == 0));
         region.words()[1535].set(7);
@@ -97,7 +89,7 @@ mod tests {
     #[test]
     fn base_pages_are_never_taken_for_huge_ones() {
         for bytes in [256 << 10, 1 << 20, 8 << 20] {
-            let region = Region::new(bytes, RegionPages::Base).expect("memory");
+            let region = Region::new(bytes, FramePages::Base).expect("memory");
             region.words().iter().for_each(|word| word.set(1));
             // It requested base pages. The result is that of a kernel that never receives the request for huge pages.
             assert!(matches!(region.in_huge_pages(), Err(Failure::Skip { .. })), "{bytes}");
@@ -109,7 +101,7 @@ mod tests {
     /// result.
     #[test]
     fn base_pages_for_once_lose_the_round() {
-        let region = Region::new(1 << 20, RegionPages::Huge).expect("memory");
+        let region = Region::new(1 << 20, FramePages::Huge).expect("memory");
         if !offered_at(region.place()) {
             return testing::not_tested!("the kernel gives no huge pages; {CONTROL}");
         }

@@ -22,7 +22,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         }),
     ROUNDTRIP
         .named("eventfd.roundtrip", "raise an event for a partner process and wait for one in return")
-        .version(2)
         .axes(&[DISTANCE])
         .explained_by(&[term(2.0, "eventfd.self")])
         .prepare(|setting: &Setting| {

@@ -32,7 +32,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             "futex.roundtrip",
             "hand a word of shared memory to a partner process that sleeps on it, and sleep until it is handed back",
         )
-        .version(2)
         .axes(&[DISTANCE_AND_FURTHER])
         .prepare(|setting: &Setting| {
             let board = Shared::new(FutexBoard::default())?;

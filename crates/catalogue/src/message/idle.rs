@@ -1,11 +1,12 @@
 //! What idle CPUs add to a message. The message itself is the same as without.
 
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 use operation::{Axis, Operation, Pauses, Setting, Value, count, numbers, partner, repeat, term, words};
 
 use super::{RSX, TRIP, not_answered, there_and_back};
-use crate::kit::End;
+use crate::kit::{Channel, End};
 
 /// How long both tasks sleep before each message. The longer a CPU is idle, the deeper its sleep state, also that of a
 /// hypervisor below.
@@ -40,7 +41,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             }
         })?;
         drop(theirs);
-        exact_sleeps();
+        // Sleeps then end on time instead of up to 50 us later, if the kernel allows it.
+        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         let idle = Duration::from_micros(setting.number("microseconds")?);
         let slept = setting.tally("ns idle before");
         let pauses = Pauses::calibrated();
@@ -58,12 +60,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         Ok(messages.excluding(pauses))
     }),
 ];
-
-/// Makes this task's sleeps end on time instead of up to 50 us later, if the kernel allows it.
-fn exact_sleeps() {
-    // SAFETY: sets the timer slack of this thread only.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
-}
 
 #[cfg(test)]
 mod tests {

@@ -28,7 +28,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     ROUNDTRIP
         .named("pipe.roundtrip", "a message to a partner process through a pipe, and the answer through another")
         .aliases(&["SDAT/RCVD", "VSDA/VRCD"])
-        .version(2)
         .axes(&[DISTANCE_AND_FURTHER, SIZE])
         // The distance of the partner shows at any size, and best at the smallest.
         .has_point(|point| !is_further(point) || point.number("size") == Some(26))

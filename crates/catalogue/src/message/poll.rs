@@ -8,7 +8,7 @@ use rustix::event::{EventfdFlags, FdSetElement, PollFd, PollFlags, epoll, eventf
 use rustix::event::{fd_set_insert, fd_set_num_elements, poll, select};
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-use crate::kit::{BASE, exactly};
+use crate::kit::{BASE, ENTRY, exactly};
 
 /// The number of descriptors waited for. select is limited to descriptors below 1024.
 const FEW: &[Axis] = &[count("descriptors", numbers![1, 10, 100]).headline(numbers![100]).within(1, 900)];
@@ -17,14 +17,13 @@ const MANY: &[Axis] = &[count("descriptors", numbers![1, 10, 100, 1000]).headlin
 /// The most descriptors of a process besides those waited for.
 const OTHERS: u64 = 64;
 
+const WAIT: Operation = BASE.aliases(&["WTLO"]).axes(MANY).headline().explained_by(ENTRY);
+
 pub(crate) const OPERATIONS: &[Operation] = &[
-    BASE.id("poll.select")
+    WAIT.id("poll.select")
         .summary("wait with pselect6 for many descriptors, the last one ready; the set is rewritten each time")
         .calls(&["pselect6"])
-        .aliases(&["WTLO"])
         .axes(FEW)
-        .headline()
-        .explained_by(&[term(1.0, "syscall.getppid")])
         .prepare(|setting| {
             let descriptors = one_ready(setting)?;
             let bound = descriptors.iter().map(AsRawFd::as_raw_fd).max().unwrap_or(0) + 1;
@@ -39,13 +38,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 exactly(1, returned as usize)
             }))
         }),
-    BASE.named("poll.poll", "wait with ppoll for many descriptors, the last one ready")
-        .calls(&["ppoll"])
-        .aliases(&["WTLO"])
-        .axes(MANY)
-        .headline()
-        .explained_by(&[term(1.0, "syscall.getppid")])
-        .prepare(|setting| {
+    WAIT.named("poll.poll", "wait with ppoll for many descriptors, the last one ready").calls(&["ppoll"]).prepare(
+        |setting| {
             let descriptors = one_ready(setting)?;
             let mut waits: Vec<PollFd<'static>> = descriptors
                 .iter()
@@ -59,13 +53,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 let _open = &descriptors;
                 exactly(1, poll(&mut waits, None)?)
             }))
-        }),
-    BASE.named("poll.epoll", "wait with epoll_pwait for many descriptors, the last one ready")
+        },
+    ),
+    WAIT.named("poll.epoll", "wait with epoll_pwait for many descriptors, the last one ready")
         .calls(&["epoll_pwait"])
-        .aliases(&["WTLO"])
-        .axes(MANY)
-        .headline()
-        .explained_by(&[term(1.0, "syscall.getppid")])
         .prepare(|setting| {
             let descriptors = one_ready(setting)?;
             let set = epoll::create(epoll::CreateFlags::CLOEXEC)?;

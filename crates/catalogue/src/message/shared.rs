@@ -54,7 +54,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         "a message to a partner process through shared memory, each asleep on a futex until its turn, and the \
             answer",
     )
-    .version(2)
     .axes(&[NEAR_OR_FAR, SIZE_OF_TWO])
     .moves(there_and_back)
     .explained_by(&[

@@ -12,6 +12,9 @@ use super::{
 };
 use crate::kit::End;
 
+/// A round trip that others of the same kind show at other sizes and distances.
+const PLAIN: Operation = TRIP.axes(&[NEAR_OR_FAR, SMALL]).moves(there_and_back);
+
 pub(crate) const OPERATIONS: &[Operation] = &[
     SELF.named("unix.self", "write to a Unix stream socket (socketpair) and read it back, one task")
         .calls(&["write", "read"])
@@ -20,7 +23,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     ROUNDTRIP
         .id("unix.roundtrip")
         .summary("a message to a partner process through a Unix stream socket (socketpair), and the answer")
-        .version(2)
         .axes(&[DISTANCE, SIZE])
         .moves(there_and_back)
         .explained_by(&[term(2.0, "unix.self").same(&["size"])])
@@ -28,20 +30,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     SELF.named("socketpair.datagram.self", "send through a pair of Unix datagram sockets and receive, one task")
         .axes(&[SIZE])
         .prepare(|setting| through(setting, pair(SocketType::DGRAM)?)),
-    TRIP.id("socketpair.datagram.roundtrip")
+    PLAIN
+        .id("socketpair.datagram.roundtrip")
         .summary("a message to a partner process through a pair of Unix datagram sockets, and the answer")
-        .axes(&[NEAR_OR_FAR, SMALL])
-        .moves(there_and_back)
         .explained_by(&[term(2.0, "socketpair.datagram.self").same(&["size"])])
         .prepare(|setting| roundtrip(setting, pair(SocketType::DGRAM)?)),
     SELF.id("socketpair.seqpacket.self")
         .summary("send through a pair of Unix sockets of sequenced packets and receive, one task")
         .axes(&[ENDS])
         .prepare(|setting| through(setting, pair(SocketType::SEQPACKET)?)),
-    TRIP.id("socketpair.seqpacket.roundtrip")
+    PLAIN
+        .id("socketpair.seqpacket.roundtrip")
         .summary("a message to a partner process through a pair of Unix sockets of sequenced packets, and the answer")
-        .axes(&[NEAR_OR_FAR, SMALL])
-        .moves(there_and_back)
         .explained_by(&[term(2.0, "socketpair.seqpacket.self").same(&["size"])])
         .prepare(|setting| roundtrip(setting, pair(SocketType::SEQPACKET)?)),
     SELF.named("unix.named.stream.self", "write to a Unix stream socket connected by name and read it back, one task")
@@ -49,20 +49,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .explained_by(&[term(1.0, "unix.self").same(&["size"])])
         .prepare(|setting| through(setting, named_streams(setting)?)),
     // A connection to a name. Once established it works like a pair.
-    TRIP.id("unix.named.stream.roundtrip")
+    PLAIN
+        .id("unix.named.stream.roundtrip")
         .summary("a message to a partner process through a Unix stream socket connected by name, and the answer")
-        .axes(&[NEAR_OR_FAR, SMALL])
-        .moves(there_and_back)
         .explained_by(&[term(2.0, "unix.named.stream.self").same(&["size"])])
         .prepare(|setting| roundtrip(setting, named_streams(setting)?)),
     SELF.named("unix.named.datagram.self", "send to a named Unix datagram socket and receive, one task")
         .axes(&[SMALL])
         .explained_by(&[term(1.0, "socketpair.datagram.self").same(&["size"])])
         .prepare(|setting| through(setting, named_datagrams(setting)?)),
-    TRIP.id("unix.named.datagram.roundtrip")
+    PLAIN
+        .id("unix.named.datagram.roundtrip")
         .summary("a message to a partner process through named Unix datagram sockets, and the answer")
-        .axes(&[NEAR_OR_FAR, SMALL])
-        .moves(there_and_back)
         .explained_by(&[term(2.0, "unix.named.datagram.self").same(&["size"])])
         .prepare(|setting| roundtrip(setting, named_datagrams(setting)?)),
     SELF.named("tcp.self", "write to a TCP connection over loopback and read it back, one task")
@@ -71,7 +69,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // TCP without waiting for fuller packets (Nagle off), as services that answer requests use it.
     ROUNDTRIP
         .named("tcp.roundtrip", "a message to a partner process through TCP over loopback, and the answer")
-        .version(2)
         .axes(&[DISTANCE, SIZE])
         .moves(there_and_back)
         .explained_by(&[term(2.0, "tcp.self").same(&["size"])])
@@ -82,10 +79,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|setting| through(setting, tcp(Sending::Nagle)?)),
     // TCP with default options. A message written with one call and answered before the next one never waits for a fuller
     // packet, so this should cost the same as with NODELAY.
-    TRIP.id("tcp.nagle.roundtrip")
+    PLAIN
+        .id("tcp.nagle.roundtrip")
         .summary("a message to a partner process through TCP without NODELAY over loopback, and the answer")
-        .axes(&[NEAR_OR_FAR, SMALL])
-        .moves(there_and_back)
         .explained_by(&[term(1.0, "tcp.roundtrip").same(&["distance", "size"])])
         .prepare(|setting| roundtrip(setting, tcp(Sending::Nagle)?)),
     SELF.named("udp.self", "send a datagram through UDP over loopback and receive it, one task")
@@ -95,7 +91,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     // KiB: the longest has 65507 bytes.
     ROUNDTRIP
         .named("udp.roundtrip", "a message to a partner process through UDP over loopback, and the answer")
-        .version(2)
         .axes(&[DISTANCE, SIZE_OF_ONE])
         .moves(there_and_back)
         .explained_by(&[term(2.0, "udp.self").same(&["size"])])

@@ -5,7 +5,7 @@ use operation::{Axis, Failure, Operation, Setting, repeat, term};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::{SMALL, TRIP, not_answered, there_and_back};
-use crate::kit::{Block, End};
+use crate::kit::{Block, Channel, End};
 
 const AXES: &[Axis] = &[SMALL];
 

@@ -3,7 +3,6 @@
 
 use std::cell::Cell;
 use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use io_uring::{opcode, types};
 use libc::c_int;
@@ -12,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, epoll, poll};
 use rustix::net::SocketType;
 
 use super::{NEAR_OR_FAR, TRIP, not_answered, socket};
-use crate::kit::{End, Mask, fork, submit, wait_for};
+use crate::kit::{Channel, End, Mask, fork, submit, wait_for};
 
 /// How the partner is woken, in the paper's words: receive or stop, an event flag, the logical or of flags, an AST, I/O
 /// completion, and send and request with receive or exit.
@@ -187,37 +186,21 @@ fn by_epoll<const N: usize>(theirs: &End) -> Result<(), Failure> {
     }
 }
 
-/// True once the signal's handler has run. A handler has no argument for it, so this is global.
-static RUNG: AtomicBool = AtomicBool::new(false);
-
-extern "C" fn ring_bell(_signal: c_int) {
-    RUNG.store(true, Ordering::Relaxed);
-}
-
 /// A partner asleep until any signal. The kernel sends one when a message arrives (O_ASYNC), and its handler runs.
 fn by_signal<const N: usize>(theirs: &End) -> Result<(), Failure> {
     let signals = Mask::hold_off(libc::SIGIO)?;
-    let handler = ring_bell as extern "C" fn(c_int) as libc::sighandler_t;
-    // SAFETY: the handler does only one atomic store.
-    if unsafe { libc::signal(libc::SIGIO, handler) } == libc::SIG_ERR {
-        return Err(Failure::last_os_error());
-    }
     let descriptor = theirs.receiver().as_raw_fd();
     let process = std::process::id() as c_int;
-    // SAFETY: passes no memory.
-    if unsafe { libc::fcntl(descriptor, libc::F_SETOWN, process) } != 0 {
-        return Err(Failure::last_os_error());
-    }
-    // SAFETY: passes no memory.
-    if unsafe { libc::fcntl(descriptor, libc::F_SETFL, libc::O_ASYNC | libc::O_NONBLOCK) } != 0 {
-        return Err(Failure::last_os_error());
+    for (command, value) in [(libc::F_SETOWN, process), (libc::F_SETFL, libc::O_ASYNC | libc::O_NONBLOCK)] {
+        // SAFETY: passes no memory.
+        if unsafe { libc::fcntl(descriptor, command, value) } != 0 {
+            return Err(Failure::last_os_error());
+        }
     }
     loop {
         // Also before the first sleep, because a message may have arrived before the signals were requested.
         answer::<N>(theirs)?;
-        while !RUNG.swap(false, Ordering::Relaxed) {
-            signals.sleep();
-        }
+        signals.sleep();
     }
 }
 

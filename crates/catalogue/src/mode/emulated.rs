@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use operation::{Failure, Partner, Setting, Stopwatch, Took};
-use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::io::{FdFlags, fcntl_setfd, retry_on_intr};
 use rustix::net::{SendFlags, send};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -105,11 +105,7 @@ fn send_line(stream: &UnixStream, what: &impl Serialize) -> Result<(), Failure> 
     line.push(b'\n');
     let mut rest = line.as_slice();
     while !rest.is_empty() {
-        match send(stream, rest, SendFlags::NOSIGNAL) {
-            Ok(sent) => rest = &rest[sent..],
-            Err(rustix::io::Errno::INTR) => {}
-            Err(errno) => return Err(errno.into()),
-        }
+        rest = &rest[retry_on_intr(|| send(stream, rest, SendFlags::NOSIGNAL))?..];
     }
     Ok(())
 }

@@ -36,9 +36,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .summary("submit a read of 512 bytes of a file that is in memory; it is complete when the call returns")
         .moves(|_| BLOCK as u64)
         .prepare(|setting| {
-            let (context, reading) =
-                (Rc::new(NumberedContext::new(STOCK)?), BoundRequest::reading(file_of(setting, BLOCK)?, BLOCK));
-            let emptied = Rc::clone(&context);
+            let [context, emptied] = handles(NumberedContext::new(STOCK)?);
+            let reading = BoundRequest::reading(file_of(setting, BLOCK)?, BLOCK);
             tried(
                 repeat(move || reading.submit(&context))
                     .at_most(STOCK)
@@ -46,9 +45,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             )
         }),
     CALL.named("call.io_getevents", "take the result of a completed asynchronous read").prepare(|setting| {
-        let (context, reading) =
-            (Rc::new(NumberedContext::new(STOCK)?), BoundRequest::reading(file_of(setting, BLOCK)?, BLOCK));
-        let filled = Rc::clone(&context);
+        let [context, filled] = handles(NumberedContext::new(STOCK)?);
+        let reading = BoundRequest::reading(file_of(setting, BLOCK)?, BLOCK);
         tried(
             repeat(move || context.take().map(drop))
                 .at_most(STOCK)
@@ -58,9 +56,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.id("call.io_pgetevents")
         .summary("take the result of a completed asynchronous read, with other signals blocked meanwhile")
         .prepare(|setting| {
-            let (context, reading) =
-                (Rc::new(NumberedContext::new(STOCK)?), BoundRequest::reading(file_of(setting, BLOCK)?, BLOCK));
-            let filled = Rc::clone(&context);
+            let [context, filled] = handles(NumberedContext::new(STOCK)?);
+            let reading = BoundRequest::reading(file_of(setting, BLOCK)?, BLOCK);
             let (mut event, mask) = ([0_u64; 4], Box::new([0_u64]));
             let signals = [mask.as_ptr() as usize, 8];
             tried(

@@ -3,8 +3,6 @@
 #[cfg(target_arch = "x86_64")]
 use std::cell::RefCell;
 use std::os::fd::{AsRawFd, IntoRawFd};
-#[cfg(target_arch = "x86_64")]
-use std::rc::Rc;
 
 #[cfg(target_arch = "x86_64")]
 use operation::Failure;
@@ -36,7 +34,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     ),
     #[cfg(target_arch = "x86_64")]
     CALL.named("call.creat", "create a file and open it for writing").version(2).prepare(|setting| {
-        let fresh = Rc::new(Fresh::entered(setting)?);
+        let fresh = Fresh::entered(setting)?;
         let [names, named] = handles(RefCell::new(Vec::new()));
         let files = producing(move || {
             // The names of a batch are created before it, and the last one is used first.

@@ -14,6 +14,8 @@ const CALLED: Axis = word("call", words!["getppid", "statx"]);
 /// Where the instruction that enters the kernel lies: in the loop, or in a function that returns to it.
 const FROM: Axis = word("from", words!["loop", "function"]);
 
+const ENTERING: Operation = BASE.headline().explained_by(ENTRY);
+
 pub(crate) const OPERATIONS: &[Operation] = &[
     BASE.named("syscall.getppid", "ask for the parent's process id: the system call that does almost nothing")
         .calls(&["getppid"])
@@ -21,48 +23,32 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .at_least(&["instruction.call"])
         .headline()
         .prepare(|_| Ok(repeat(parent))),
-    BASE.named("syscall.read.null", "read from /dev/null, which returns end of file")
+    ENTERING
+        .named("syscall.read.null", "read from /dev/null, which returns end of file")
         .calls(&["read"])
         .aliases(&["QIOW"])
-        .headline()
-        .explained_by(ENTRY)
         .prepare(|_| {
             let device = open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
             let mut byte = [0];
             Ok(repeat(move || exactly(0, read(&device, &mut byte)?)))
         }),
-    BASE.named("syscall.read.zero", "read one byte from /dev/zero")
-        .calls(&["read"])
-        .headline()
-        .moves(|_| 1)
-        .explained_by(ENTRY)
-        .prepare(|_| {
-            let device = open("/dev/zero", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-            let mut byte = [0];
-            Ok(repeat(move || exactly(1, read(&device, &mut byte)?)))
-        }),
-    BASE.named("syscall.write.null", "write one byte to /dev/null")
-        .calls(&["write"])
-        .headline()
-        .moves(|_| 1)
-        .explained_by(ENTRY)
-        .prepare(|_| {
-            let device = open("/dev/null", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
-            let byte = [0];
-            Ok(repeat(move || exactly(1, write(&device, &byte)?)))
-        }),
-    BASE.named("syscall.fstat", "ask for the attributes of an open file")
-        .calls(&["fstat"])
-        .headline()
-        .explained_by(ENTRY)
-        .prepare(|setting| {
-            let file = new_file(&scratch(setting)?)?;
-            Ok(repeat(move || exactly(0, fstat(&file)?.st_size as usize)))
-        }),
-    BASE.named("syscall.stat", "ask for the attributes of a file by its name in an open folder")
+    ENTERING.named("syscall.read.zero", "read one byte from /dev/zero").calls(&["read"]).moves(|_| 1).prepare(|_| {
+        let device = open("/dev/zero", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        let mut byte = [0];
+        Ok(repeat(move || exactly(1, read(&device, &mut byte)?)))
+    }),
+    ENTERING.named("syscall.write.null", "write one byte to /dev/null").calls(&["write"]).moves(|_| 1).prepare(|_| {
+        let device = open("/dev/null", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+        let byte = [0];
+        Ok(repeat(move || exactly(1, write(&device, &byte)?)))
+    }),
+    ENTERING.named("syscall.fstat", "ask for the attributes of an open file").calls(&["fstat"]).prepare(|setting| {
+        let file = new_file(&scratch(setting)?)?;
+        Ok(repeat(move || exactly(0, fstat(&file)?.st_size as usize)))
+    }),
+    ENTERING
+        .named("syscall.stat", "ask for the attributes of a file by its name in an open folder")
         .calls(&["newfstatat"])
-        .headline()
-        .explained_by(ENTRY)
         .prepare(|setting| {
             let folder = scratch(setting)?;
             new_file(&folder)?;

@@ -23,6 +23,8 @@ const CLOSE_ON_EXEC: i32 = 8;
 /// Flags that no version of the call has.
 const UNKNOWN: usize = 0xff00;
 
+const REFUSED: Operation = CALL.refused();
+
 pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.named("call.bpf", "look up a value in a BPF map").prepare(|_| {
         let (key, value) = (Box::new(0_u32), Box::new(0_u64));
@@ -73,25 +75,25 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         const SIZE: i32 = 10;
         steadily(call::syslog(SIZE, Null)?, || call::syslog(SIZE, Null))
     }),
-    CALL.named("call.restart_syscall", "restart an interrupted call, although none was interrupted")
-        .refused()
+    REFUSED
+        .named("call.restart_syscall", "restart an interrupted call, although none was interrupted")
         .prepare(|_| refusing(&[libc::EINTR], call::restart_syscall)),
-    CALL.named("call.reboot", "fail to restart the machine (wrong magic number)")
-        .refused()
+    REFUSED
+        .named("call.reboot", "fail to restart the machine (wrong magic number)")
         .prepare(|_| refusing(&[libc::EINVAL, libc::EPERM], || call::reboot(0, 0, 0, Null))),
-    CALL.named("call.init_module", "fail to load an empty module")
-        .refused()
+    REFUSED
+        .named("call.init_module", "fail to load an empty module")
         .prepare(|_| refusing(&[libc::ENOEXEC, libc::EPERM], || call::init_module(Null, c""))),
-    CALL.named("call.finit_module", "fail to load a module without a file")
-        .refused()
+    REFUSED
+        .named("call.finit_module", "fail to load a module without a file")
         .prepare(|_| refusing(&[libc::EBADF, libc::EPERM], || call::finit_module(-1, c"", 0))),
-    CALL.named("call.delete_module", "fail to remove a module that is not loaded")
-        .refused()
+    REFUSED
+        .named("call.delete_module", "fail to remove a module that is not loaded")
         .prepare(|_| refusing(&[libc::ENOENT, libc::EPERM], || call::delete_module(c"howslow-none", libc::O_NONBLOCK))),
-    CALL.named("call.kexec_load", "fail to load a kernel (unknown flags)")
-        .refused()
+    REFUSED
+        .named("call.kexec_load", "fail to load a kernel (unknown flags)")
         .prepare(|_| refusing(&[libc::EINVAL, libc::EPERM], || call::kexec_load(0, 0, Null, UNKNOWN))),
-    CALL.named("call.kexec_file_load", "fail to load a kernel (unknown flags)")
-        .refused()
+    REFUSED
+        .named("call.kexec_file_load", "fail to load a kernel (unknown flags)")
         .prepare(|_| refusing(&[libc::EINVAL, libc::EPERM], || call::kexec_file_load(-1, -1, 0, Null, UNKNOWN))),
 ];

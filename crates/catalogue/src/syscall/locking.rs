@@ -63,7 +63,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let (key, area) = (Key::new().map_err(without_keys)?, Area::touched(1)?);
             let both = PROT_READ | PROT_WRITE;
             back_and_forth(move || {
-                exactly(0, call::pkey_mprotect(area.page(0), both, key.number())?)?;
+                exactly(0, call::pkey_mprotect(area.page(0), both, key.0)?)?;
                 exactly(0, call::pkey_mprotect(area.page(0), both, 0)?)
             })
         }),
@@ -73,10 +73,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 struct Key(usize);
 
 impl Key {
-    fn number(&self) -> usize {
-        self.0
-    }
-
     #[inline(always)]
     fn new() -> Result<Key, Failure> {
         Ok(Key(call::pkey_alloc(0, 0)?))

@@ -4,7 +4,6 @@
 use std::cell::RefCell;
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
-use std::rc::Rc;
 
 use operation::{Failure, Loop, Operation, Setting, repeat};
 use rustix::fs::{AtFlags, FileType};
@@ -98,9 +97,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     PAIR.named("call.getdents", "list a folder of one file, and go back to its beginning")
         .calls(&["getdents", "lseek"])
         .prepare(|setting| {
-            let folder = Rc::new(enter(setting)?);
+            let [folder, rewound] = handles(enter(setting)?);
             new_file(&folder)?;
-            let (mut entries, rewound) = ([0_u8; 1024], Rc::clone(&folder));
+            let mut entries = [0_u8; 1024];
             tried(repeat(move || match call::getdents(&*folder, &mut entries)? {
                 0 => Err(Failure::wrong("a folder held nothing")),
                 _ => exactly(0, call::lseek(&*rewound, 0, libc::SEEK_SET)?),
@@ -109,9 +108,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     PAIR.named("call.getdents64", "list a folder of one file in the newer form, and go back to its beginning")
         .calls(&["getdents64", "lseek"])
         .prepare(|setting| {
-            let folder = Rc::new(enter(setting)?);
+            let [folder, rewound] = handles(enter(setting)?);
             new_file(&folder)?;
-            let (mut entries, rewound) = ([0_u8; 1024], Rc::clone(&folder));
+            let mut entries = [0_u8; 1024];
             tried(repeat(move || match call::getdents64(&*folder, &mut entries)? {
                 0 => Err(Failure::wrong("a folder held nothing")),
                 _ => exactly(0, call::lseek(&*rewound, 0, libc::SEEK_SET)?),
@@ -163,9 +162,8 @@ type Named = fn(&OwnedFd, &CString) -> Result<(), Failure>;
 /// A loop that creates a new name in each iteration. All of them stay until the round ends, so that none is deleted before
 /// another is created: see [`Fresh`].
 fn making(setting: &Setting, kind: Kind, make: Named) -> Result<Loop, Failure> {
-    let [fresh, next] = handles(Fresh::entered(setting)?);
+    let [fresh, next, folder] = handles(Fresh::entered(setting)?);
     let [names, named, made] = handles(RefCell::new(Vec::new()));
-    let folder = Rc::clone(&fresh);
     let looped = Loop::new(move |times| {
         let names = names.borrow();
         names.iter().take(times as usize).try_for_each(|name| make(&folder.folder, name))
@@ -184,11 +182,10 @@ fn making(setting: &Setting, kind: Kind, make: Named) -> Result<Loop, Failure> {
 
 /// A loop that removes a name in each iteration. All are created before the batch.
 fn removing(setting: &Setting, kind: Kind, remove: Named) -> Result<Loop, Failure> {
-    let fresh = Rc::new(Fresh::entered(setting)?);
+    let [fresh, to] = handles(Fresh::entered(setting)?);
     // Removing one of a remaining file's names leaves no deleted inode behind.
     let most = if matches!(kind, Kind::Folder) { FILES } else { LINKS };
-    let names = Rc::new(names("old", most)?);
-    let (made, to) = (Rc::clone(&names), Rc::clone(&fresh));
+    let [names, made] = handles(names("old", most)?);
     tried(
         numbered(move |turn| remove(&fresh.folder, &names[turn]))
             .at_most(most)

@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, repeat, term, word, words};
+use operation::{Axis, Failure, Loop, Operation, Setting, repeat, term, word, words};
 use rustix::fs::{Mode, OFlags, open};
 
 use super::CALL;
@@ -23,18 +23,17 @@ const BEST_EFFORT: i32 = 2 << 13 | 4;
 const IN_CHILD: Operation = CALL.terms(&[term(1.0, "loop.empty"), term(1.0, "process.clone")]);
 
 /// A call made 64 times by a child, whose cost is subtracted.
-const MANY_IN_CHILD: Operation = CALL.terms(A_SIXTY_FOURTH);
+pub(super) const MANY_IN_CHILD: Operation =
+    CALL.terms(&[term(1.0 / EACH as f64, "loop.empty"), term(1.0 / EACH as f64, "process.clone")]);
 
 /// The child's memory while it ran: its own copy of this process's memory, or the memory itself.
 const ENDED: &[Axis] = &[word("child", words!["copied", "lent"])];
 
 /// The number of calls by one child, so high that the child's own cost hardly counts.
-const EACH: u64 = 64;
+pub(super) const EACH: u64 = 64;
 
 /// Children reaped in one batch.
 const CHILDREN: u64 = 128;
-
-const A_SIXTY_FOURTH: &[TermOf] = &[term(1.0 / 64.0, "loop.empty"), term(1.0 / 64.0, "process.clone")];
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.named("call.getpid", "get this process's id").prepare(|_| steadily(std::process::id() as usize, call::getpid)),

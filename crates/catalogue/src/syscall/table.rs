@@ -41,7 +41,11 @@ const REASONS: &[(&str, &str)] = &[
 pub(crate) fn known() -> Vec<(i32, &'static str)> {
     // By number, because the crate's own iterator omits the last call.
     let numbers = (0..=Sysno::last().id()).filter(|number| !ONLY_32_BIT.contains(number));
-    let known = numbers.filter_map(|number| Some((number, kernels_name(Sysno::new(number as usize)?.name()))));
+    let known = numbers.filter_map(|number| match Sysno::new(number as usize)?.name() {
+        // The crate uses the C library's name for the one call that has another name in the kernel's aarch64 table.
+        "fstatat" => Some((number, "newfstatat")),
+        name => Some((number, name)),
+    });
     let running = running();
     let newer = NEWER.iter().filter(|(number, _, since)| *number > Sysno::last().id() && *since <= running);
     let mut calls: Vec<_> = known.chain(newer.map(|&(number, name, _)| (number, name))).collect();
@@ -52,11 +56,6 @@ pub(crate) fn known() -> Vec<(i32, &'static str)> {
 /// Why the call with this name cannot be timed.
 pub(crate) fn reason(name: &str) -> Option<&'static str> {
     REASONS.iter().find(|(call, _)| *call == name).map(|(_, reason)| *reason)
-}
-
-/// The crate uses the C library's name for the one call that has another name in the kernel's aarch64 table.
-fn kernels_name(name: &'static str) -> &'static str {
-    if name == "fstatat" { "newfstatat" } else { name }
 }
 
 /// The running kernel's version, as far as its release string shows.

@@ -5,16 +5,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use operation::{Failure, Loop, Operation, Setting, repeat, term};
 
 use super::CALL;
+use super::process::{EACH, MANY_IN_CHILD};
 use crate::kit::{Null, Shared, call, exactly, handles, in_child, invoke, steady, steady_with, tried};
 
 /// Two tasks that wake each other in turn.
 const ROUNDTRIP: Operation = CALL.per("roundtrip").explained_by(&[term(4.0, "syscall.getppid")]);
-
-/// The number of calls by one child, so high that the child's own cost hardly counts.
-const EACH: u64 = 64;
-
-/// A call made 64 times by a child, whose cost is subtracted.
-const MANY_IN_CHILD: Operation = CALL.terms(&[term(1.0 / 64.0, "loop.empty"), term(1.0 / 64.0, "process.clone")]);
 
 /// A word of 32 bits that is shared with other processes: `FUTEX2_SIZE_U32` of linux/futex.h.
 const SHARED_U32: u32 = 2;
@@ -55,8 +50,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.named("call.futex_requeue", "move a waiting task from one word to another").prepare(|setting| {
         let [words, waiting] = handles(Shared::new([AtomicU32::new(0), AtomicU32::new(0)])?);
         let partner = setting.repeating_partner(setting.cpu(), move || wait(&waiting[0], 0))?;
-        let place = |word: &AtomicU32| Waiter { value: 0, address: word.as_ptr() as u64, flags: SHARED_U32, zero: 0 };
-        let (there, back) = ([place(&words[0]), place(&words[1])], [place(&words[1]), place(&words[0])]);
+        let [first, second] = &**words;
+        let (there, back) = ([waiter(first, 0), waiter(second, 0)], [waiter(second, 0), waiter(first, 0)]);
         // SAFETY: the waiters refer to words that the loop keeps.
         let moved = |waiters: &[Waiter; 2]| unsafe { invoke!(futex_requeue, waiters, 0, 0, 1) };
         let there_and_back = move || {
@@ -171,12 +166,11 @@ fn wake_newer(word: &AtomicU32) -> Result<(), Failure> {
 
 fn wait_for_many(word: &AtomicU32, value: u32) -> Result<(), Failure> {
     let never = AtomicU32::new(0);
-    let waiter = |word: &AtomicU32, value: u32| Waiter {
-        value: value.into(),
-        address: word.as_ptr() as u64,
-        flags: SHARED_U32,
-        zero: 0,
-    };
     // SAFETY: both waiters refer to words that live until the call has returned.
     unless_changed(unsafe { invoke!(futex_waitv, &[waiter(word, value), waiter(&never, 0)], 2, 0, 0, 0) })
+}
+
+#[inline(always)]
+fn waiter(word: &AtomicU32, value: u32) -> Waiter {
+    Waiter { value: value.into(), address: word.as_ptr() as u64, flags: SHARED_U32, zero: 0 }
 }

@@ -27,7 +27,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .per("call on every CPU")
         .prepare(|setting| {
             let seats = Seats::apart(setting, setting.number("cpus")?)?;
-            together(setting, &seats, |_| Ok(SoleCalls { parent: call::getppid()?, done: Ok(()) }))
+            together(setting, &seats, |_| {
+                let parent = call::getppid()?;
+                Ok(CallsOf { call: move || exactly(parent, call::getppid()?), done: Ok(()) })
+            })
         }),
     SCALING
         .id("scaling.open")
@@ -38,40 +41,28 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             std::fs::write(&path, b"")?;
             let path = CString::new(path.as_os_str().as_bytes()).map_err(|_| Failure::wrong("a path with a zero"))?;
             let seats = Seats::apart(setting, setting.number("cpus")?)?;
-            together(setting, &seats, move |_| Ok(Opening { path: path.clone(), done: Ok(()) }))
+            together(setting, &seats, move |_| {
+                let path = path.clone();
+                let open = move || {
+                    let file = call::openat(libc::AT_FDCWD, &path, libc::O_RDONLY | libc::O_CLOEXEC, 0)?;
+                    exactly(0, call::close(owned(file))?)
+                };
+                Ok(CallsOf { call: open, done: Ok(()) })
+            })
         }),
 ];
 
 const SCALING: Operation = BASE.axes(&[CPUS]).monotonic_in(&["cpus"]);
 
-/// Calls that no other task's calls can slow down, except through the hardware.
-struct SoleCalls {
-    parent: usize,
+/// A call that is repeated, and how the last repetitions ended.
+struct CallsOf<F> {
+    call: F,
     done: Result<(), Failure>,
 }
 
-impl Work for SoleCalls {
+impl<F: Fn() -> Result<(), Failure> + 'static> Work for CallsOf<F> {
     fn work(&mut self, times: u64) {
-        self.done = (0..times).try_for_each(|_| exactly(self.parent, call::getppid()?));
-    }
-
-    fn check(&mut self, _: u64) -> Result<(), Failure> {
-        std::mem::replace(&mut self.done, Ok(()))
-    }
-}
-
-/// Calls that count the users of one file.
-struct Opening {
-    path: CString,
-    done: Result<(), Failure>,
-}
-
-impl Work for Opening {
-    fn work(&mut self, times: u64) {
-        self.done = (0..times).try_for_each(|_| {
-            let file = call::openat(libc::AT_FDCWD, &self.path, libc::O_RDONLY | libc::O_CLOEXEC, 0)?;
-            exactly(0, call::close(owned(file))?)
-        });
+        self.done = (0..times).try_for_each(|_| (self.call)());
     }
 
     fn check(&mut self, _: u64) -> Result<(), Failure> {

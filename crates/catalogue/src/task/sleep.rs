@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::thread::{ClockId, NanosleepRelativeResult, clock_nanosleep_absolute, set_current_timer_slack};
 use rustix::time::{Timespec, clock_gettime};
 
-use crate::kit::{BASE, End, call, ensure, exactly};
+use crate::kit::{BASE, Channel, End, call, ensure, exactly};
 
 /// How long the CPU is idle before.
 const IDLE: Axis =

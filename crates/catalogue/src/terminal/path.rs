@@ -31,15 +31,6 @@ pub(super) enum Helper {
     Program(Program),
 }
 
-impl Helper {
-    fn partner(&self) -> Option<RawPid> {
-        match self {
-            Helper::Partner(partner) => Some(partner.pid()),
-            Helper::Program(_) => None,
-        }
-    }
-}
-
 /// Another program; dropping it kills and reaps it. What it has started ends when its terminal does.
 pub(super) struct Program(Child);
 
@@ -66,8 +57,9 @@ impl Path {
 
     /// The processes in between that are no partners of the setting's: other programs, and what they have started.
     pub fn others(&self) -> Vec<RawPid> {
-        let partners: Vec<RawPid> = self.helpers.iter().filter_map(Helper::partner).collect();
-        self.processes().into_iter().filter(|pid| !partners.contains(pid)).collect()
+        let is_partner =
+            |pid| move |helper: &Helper| matches!(helper, Helper::Partner(partner) if partner.pid() == pid);
+        self.processes().into_iter().filter(|&pid| !self.helpers.iter().any(is_partner(pid))).collect()
     }
 
     /// The processes in between, and those that they have started.

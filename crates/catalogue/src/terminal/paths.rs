@@ -40,6 +40,7 @@ mod tests {
     use crate::terminal::drained::Drained;
     use crate::terminal::pair::{lines, write_all};
     use operation::pin;
+    use system::machine::TaskStat;
 
     /// Everything that is written comes out, byte by byte as expected, and nothing is left running afterwards.
     fn carries(name: &str) -> Result<(), Failure> {
@@ -62,11 +63,8 @@ mod tests {
         drop(path);
         for pid in processes {
             let began = std::time::Instant::now();
-            let gone = || match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
-                // Ended, and not yet reaped by whoever is its parent now.
-                Ok(stat) => stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z')),
-                Err(_) => true,
-            };
+            // It may have ended and not yet be reaped by whoever is its parent now.
+            let gone = || TaskStat::of_process(pid as u32).is_none_or(|stat| stat.has_ended());
             while !gone() {
                 // A process that another test forked meanwhile holds the terminal open for as long as it lives.
                 assert!(began.elapsed() < std::time::Duration::from_secs(120), "{name}: {pid} is left");

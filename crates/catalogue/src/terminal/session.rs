@@ -47,17 +47,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[TERMINAL
 
 /// All features but this one.
 fn without(feature: &str) -> Features {
-    let all = Features::ALL;
-    match feature {
-        "echo" => Features { echo: false, ..all },
-        "canonical" => Features { canonical: false, ..all },
-        "processing" => Features { processing: false, ..all },
-        "tabs" => Features { tabs: false, ..all },
-        "signals" => Features { signals: false, ..all },
-        "flow" => Features { flow: false, ..all },
-        "all" => Features::RAW,
-        _ => all,
-    }
+    let [echo, canonical, processing, tabs, signals, flow] =
+        ["echo", "canonical", "processing", "tabs", "signals", "flow"]
+            .map(|known| feature != known && feature != "all");
+    Features { echo, canonical, processing, tabs, signals, flow }
 }
 
 #[cfg(test)]

@@ -140,7 +140,8 @@ pub fn command(
         Err(lost) => return Err(CommandError::Failed(lost.to_string())),
     };
     let command = Command { warm: elapsed > LONGER || running.in_lockstep, ..command };
-    let quoted = running.quoted.unwrap_or_else(|| quoted_by(elapsed, busy, running.cpus));
+    let is_typical = elapsed > LONG || busy < BUSY || running.cpus == Cpus::All;
+    let quoted = running.quoted.unwrap_or(if is_typical { Estimate::Typical } else { Estimate::Quiet });
     let operation = Operation {
         // These strings come from the command line, so they are few and live as long as the process.
         id: Box::leak(name.into()),
@@ -171,10 +172,6 @@ const LONG: f64 = 0.02;
 const LONGER: f64 = 0.1;
 /// A run that keeps the CPU busy for a smaller share of its time waits for a timer, a device or another process.
 const BUSY: f64 = 0.8;
-
-fn quoted_by(elapsed: f64, busy: f64, cpus: Cpus) -> Estimate {
-    if elapsed > LONG || busy < BUSY || cpus == Cpus::All { Estimate::Typical } else { Estimate::Quiet }
-}
 
 /// The program that a command's first word means: a path if it contains a slash, otherwise searched for along PATH.
 pub(crate) fn found(word: &OsStr) -> Result<PathBuf, CommandError> {

@@ -21,7 +21,10 @@ fn every_call_does_its_work() {
             skipped.push(format!("{}: only who names it runs it", operation.id));
             continue;
         }
-        match in_a_child(operation) {
+        // In a forked process.
+        let scratch = tempfile::tempdir().expect("a folder");
+        let ended = in_a_process(|| perform(operation, scratch.path()));
+        match ended.unwrap_or_else(|why| Err(Failure::wrong(why))) {
             Ok(()) if operation.refused => refused.push(operation.id),
             Ok(()) => done.push(operation.id),
             Err(Failure::Skip { reason, remedy }) => skipped.push(format!("{}: {reason}; {remedy}", operation.id)),
@@ -32,12 +35,6 @@ fn every_call_does_its_work() {
     eprintln!("{} did their work, {} were refused, {} skipped", done.len(), refused.len(), skipped.len());
     assert!(failed.is_empty(), "failed:\n{}", failed.join("\n"));
     assert!(done.len() > 100, "only {} operations did their work", done.len());
-}
-
-/// Performs an operation in a forked process and returns the result.
-fn in_a_child(operation: &Operation) -> Result<(), Failure> {
-    let scratch = tempfile::tempdir()?;
-    in_a_process(|| perform(operation, scratch.path())).unwrap_or_else(|why| Err(Failure::wrong(why)))
 }
 
 fn perform(operation: &Operation, scratch: &Path) -> Result<(), Failure> {

@@ -10,10 +10,6 @@ use record::{Machine, Point, Settings};
 
 use crate::support::{in_a_process, in_sequence};
 
-fn reader(id: &str) -> &'static Operation {
-    howslow_catalogue::find(id).unwrap_or_else(|| panic!("there is no {id}"))
-}
-
 fn point(file: u64, state: &str) -> Point {
     let numbers = [("file", file), ("record", 4096), ("depth", 4), ("ahead", 65_536), ("quantity", 65_536)];
     in_sequence(state, &numbers)
@@ -54,12 +50,10 @@ fn cut_meanwhile(id: &str, setting: &Setting) -> Result<Loop, Failure> {
     std::fs::write(path, vec![1; 1 << 20])?;
     let given: &'static UserFile = Box::leak(Box::new(UserFile::read(path)?));
     let over = Setting::new(setting.point().clone(), setting.scratch().into(), setting.cpu(), None, 1);
-    let work = reader(id).set_up(&over.with_argument(Some(given)))?;
+    let work = howslow_catalogue::find(id).expect(id).set_up(&over.with_argument(Some(given)))?;
     std::fs::File::options().write(true).open(path)?.set_len(100_000)?;
     // The check before a pass would detect it; this is about the pass itself, which must not end anything else.
-    let mut work = work;
-    work = work.before(|_| Ok(()));
-    Ok(work)
+    Ok(work.before(|_| Ok(())))
 }
 
 const CUTS: &[Operation] = &[

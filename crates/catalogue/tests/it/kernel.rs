@@ -37,7 +37,7 @@ fn a_barrier_interrupts_every_cpu_that_runs_a_task_of_this_memory() {
         return;
     }
     apart(|scratch| {
-        let setting = setting_at("call.membarrier", scratch, &[("cpus", 2)]);
+        let setting = setting_at("call.membarrier", scratch, "@cpus=2");
         let Some(mut work) = looped("call.membarrier", &setting) else { return };
         let running = children();
         assert_eq!(running.len(), 1, "one task shares this memory");
@@ -64,28 +64,25 @@ fn a_barrier_interrupts_every_cpu_that_runs_a_task_of_this_memory() {
 #[test]
 fn calls_that_set_change_what_they_set() {
     let saved = || status("Uid:").split_whitespace().nth(2).map(str::to_owned);
-    changes_each_time("call.setresuid", &[], |_| saved());
+    changes_each_time("call.setresuid", |_| saved());
     let group = || status("Gid:").split_whitespace().nth(2).map(str::to_owned);
-    changes_each_time("call.setresgid", &[], |_| group());
-    changes_each_time("call.setpriority", &[], |_| {
-        // SAFETY: asks about this process.
-        Some(unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) }.to_string())
-    });
-    changes_each_time("call.sched_setparam", &[], |_| {
+    changes_each_time("call.setresgid", |_| group());
+    changes_each_time("call.setpriority", |_| Some(format!("{:?}", rustix::process::getpriority_process(None))));
+    changes_each_time("call.sched_setparam", |_| {
         let mut priority: libc::c_int = 0;
         // SAFETY: asks about our own child; the pointer is to all of the kernel's parameter.
         unsafe { libc::syscall(libc::SYS_sched_getparam, *children().first()?, &raw mut priority) };
         Some(priority.to_string())
     });
-    changes_each_time("call.sigaltstack", &[], |_| {
+    changes_each_time("call.sigaltstack", |_| {
         // SAFETY: all bits zero is a valid stack_t.
         let mut stack: libc::stack_t = unsafe { std::mem::zeroed() };
         // SAFETY: asks; the pointer is to a stack_t.
         unsafe { libc::sigaltstack(std::ptr::null(), &raw mut stack) };
         Some(format!("{:?}", stack.ss_sp))
     });
-    changes_each_time("call.setsockopt", &[], |_| Some(format!("{:?}", (3..64).map(kept_alive).collect::<Vec<_>>())));
-    changes_each_time("pair.sockopt", &[], |_| Some(format!("{:?}", (3..64).map(kept_alive).collect::<Vec<_>>())));
+    changes_each_time("call.setsockopt", |_| Some(format!("{:?}", (3..64).map(kept_alive).collect::<Vec<_>>())));
+    changes_each_time("pair.sockopt", |_| Some(format!("{:?}", (3..64).map(kept_alive).collect::<Vec<_>>())));
 }
 
 /// The value of this socket option; `None` if the descriptor is not a socket.
@@ -135,7 +132,7 @@ fn collected_children_had_a_copy_of_the_memory_or_the_memory_itself() {
         let mut faults = [0, 0];
         for (count, child) in faults.iter_mut().zip(["copied", "lent"]) {
             *count = apart(|scratch| {
-                let setting = setting_at(id, scratch, &[("child", child)]);
+                let setting = setting_at(id, scratch, &format!("@child={child}"));
                 let mut work = looped(id, &setting).expect("children can be had");
                 let before = faults_of_children();
                 work.perform(TIMES).expect("children");
@@ -150,4 +147,9 @@ fn collected_children_had_a_copy_of_the_memory_or_the_memory_itself() {
 
 fn faults_of_children() -> u64 {
     Usage::of_reaped_children().minor_faults as u64
+}
+
+/// How often this process's threads have gone to sleep.
+fn sleeps() -> u64 {
+    Usage::of_this_process().voluntary as u64
 }

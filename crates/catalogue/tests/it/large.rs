@@ -20,7 +20,7 @@ fn passes_over(id: &str, path: &Path) {
 }
 
 fn pass_over(id: &str, path: &Path, given: &'static UserFile) {
-    let operation = howslow_catalogue::find(id).unwrap_or_else(|| panic!("there is no {id}"));
+    let operation = howslow_catalogue::find(id).expect(id);
     let point = in_sequence("cold", &[("record", 128 << 10), ("file", given.length()), ("depth", 16)]);
     let scratch = path.parent().expect("a folder").into();
     let setting = Setting::new(point, scratch, 0, None, 1).with_argument(Some(given));
@@ -37,8 +37,7 @@ fn holes(folder: &Path, length: u64) -> PathBuf {
 
 /// A line of `/proc/self/status`, in KiB.
 fn kib(name: &str) -> u64 {
-    let line = status(name);
-    line.trim_start_matches(':').trim().trim_end_matches("kB").trim().parse().expect("a number")
+    status(name).trim_matches([':', '\t', ' ', 'k', 'B']).parse().expect("a number")
 }
 
 #[test]

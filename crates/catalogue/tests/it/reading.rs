@@ -4,6 +4,8 @@ use std::path::Path;
 
 use howslow_catalogue::reading::UserFile;
 use howslow_catalogue::residence;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use rustix::param::page_size;
 
 #[test]
 fn a_file_of_64_gib_is_set_up_in_the_memory_of_a_round() {
@@ -16,14 +18,9 @@ fn a_file_of_64_gib_is_set_up_in_the_memory_of_a_round() {
     }
     let file = residence::open(&path).expect("open");
     let cached = residence::resident(&file).expect("counted");
-    assert_eq!((cached.pages * rustix_page(), cached.resident), (length, 0));
+    assert_eq!((cached.pages * page_size() as u64, cached.resident), (length, 0));
     assert_eq!(residence::resident_ranges(&file).expect("walked"), []);
     assert_eq!(residence::evict(&file).expect("nothing to evict").resident, 0);
-}
-
-fn rustix_page() -> u64 {
-    // SAFETY: reads a constant of the system.
-    unsafe { libc::sysconf(libc::_SC_PAGESIZE) as u64 }
 }
 
 #[test]
@@ -36,22 +33,17 @@ fn pages_in_memory_are_counted_where_they_are() {
         testing::not_tested!("/var/tmp is in memory; mount it from a disk");
         return;
     }
-    let pages = (1 << 20) / rustix_page();
+    let pages = (1 << 20) / page_size() as u64;
     assert_eq!(residence::resident(&file).expect("counted").resident, pages);
     residence::sync(&file).expect("synced");
     assert_eq!(residence::resident(&file).expect("counted").dirty.unwrap_or(0), 0);
     assert_eq!(residence::evict(&file).expect("evicted").resident, 0);
     assert_eq!(residence::resident_ranges(&file).expect("walked"), []);
-    std::os::unix::fs::FileExt::read_exact_at(
-        &std::fs::File::from(file.try_clone().expect("copied")),
-        &mut [0],
-        500_000,
-    )
-    .expect("read");
+    assert_eq!(rustix::io::pread(&file, &mut [0], 500_000), Ok(1));
     let ranges = residence::resident_ranges(&file).expect("walked");
     let counted: u64 = ranges.iter().map(|range| range.end - range.start).sum();
     assert_eq!(counted, residence::resident(&file).expect("counted").resident);
-    assert!(ranges.iter().any(|range| range.contains(&(500_000 / rustix_page()))), "{ranges:?}");
+    assert!(ranges.iter().any(|range| range.contains(&(500_000 / page_size() as u64))), "{ranges:?}");
 }
 
 #[test]
@@ -64,8 +56,6 @@ fn what_is_no_readable_file_is_reported() {
     assert!(reported(&root.path().join("empty")).contains("is empty"));
     assert!(reported(Path::new("/dev/null")).contains("is a device"));
     let fifo = root.path().join("fifo");
-    let name = std::ffi::CString::new(fifo.to_str().expect("text")).expect("no zero");
-    // SAFETY: the name is a C string.
-    assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+    mknodat(CWD, &fifo, FileType::Fifo, Mode::RUSR, 0).expect("a FIFO");
     assert!(reported(&fifo).contains("is a FIFO"));
 }

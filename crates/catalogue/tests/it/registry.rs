@@ -5,10 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use operation::{Operation, TermOf};
 use record::Point;
 
-fn points(operation: &Operation) -> Vec<Point> {
-    operation.points(false)
-}
-
 #[test]
 fn ids_are_unique_and_well_formed() {
     let mut seen = BTreeSet::new();
@@ -45,8 +41,8 @@ fn axes_are_sound() {
                 axis.name
             );
         }
-        let all: BTreeSet<Point> = points(operation).into_iter().collect();
-        assert_eq!(all.len(), points(operation).len(), "{}: a point stands twice", operation.id);
+        let all: BTreeSet<Point> = operation.points(false).into_iter().collect();
+        assert_eq!(all.len(), operation.points(false).len(), "{}: a point stands twice", operation.id);
         assert!(operation.points(true).iter().all(|point| all.contains(point)), "{}", operation.id);
     }
 }
@@ -54,14 +50,14 @@ fn axes_are_sound() {
 #[test]
 fn terms_name_points_that_exist() {
     for operation in howslow_catalogue::all() {
-        for point in points(operation) {
+        for point in operation.points(false) {
             for of in operation.terms.iter().chain(operation.explained_by) {
                 let term = of.resolve(&point);
                 let named = howslow_catalogue::find(&term.operation)
                     .unwrap_or_else(|| panic!("{} names {}, which is no operation", operation.id, term.operation));
                 assert!(term.times > 0.0, "{}: {} so many times {}", operation.id, term.times, term.operation);
                 assert!(
-                    points(named).contains(&term.at),
+                    named.points(false).contains(&term.at),
                     "{}{point} names {}{}, which is no point of it",
                     operation.id,
                     term.operation,
@@ -127,7 +123,7 @@ fn the_headline_is_about_fifty_operations() {
 fn every_distance_but_the_same_keeps_two_cpus_busy() {
     let mut words = BTreeSet::new();
     for operation in howslow_catalogue::all() {
-        for point in points(operation) {
+        for point in operation.points(false) {
             let Some(word) = point.word("distance") else { continue };
             let apart = word != "same";
             assert_eq!(operation.uses_other_cpu(&point), apart, "{}{point}", operation.id);
@@ -153,7 +149,7 @@ fn what_the_private_caches_do_not_hold_does_not_follow_the_clock() {
             Some(number) => number.to_string(),
             None => point.word(axis).unwrap_or_default().to_owned(),
         };
-        let follow = points(operation).into_iter().filter(operation.follows_clock);
+        let follow = operation.points(false).into_iter().filter(operation.follows_clock);
         let found: Vec<String> = follow.map(|point| value(&point)).collect();
         assert_eq!(found.join(" "), near, "{id}");
     }

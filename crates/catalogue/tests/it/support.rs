@@ -90,28 +90,10 @@ pub fn other_cpu() -> Option<u32> {
     std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1).then_some(1)
 }
 
-/// The value of an axis of a point.
-pub trait At: Copy {
-    /// As a point holds it.
-    fn value(self) -> Value;
-}
-
-impl At for u64 {
-    fn value(self) -> Value {
-        Value::Number(self)
-    }
-}
-
-impl At for &str {
-    fn value(self) -> Value {
-        Value::Word(self.into())
-    }
-}
-
 /// A point of a reader that goes through a file in this state from its beginning to its end.
 pub fn in_sequence(state: &str, numbers: &[(&str, u64)]) -> Point {
-    let words = [("state", state), ("order", "sequential")].map(|(axis, word)| (axis.into(), word.value()));
-    Point(numbers.iter().map(|(axis, number)| ((*axis).into(), number.value())).chain(words).collect())
+    let words = [("state", state), ("order", "sequential")].map(|(axis, word)| (axis.into(), Value::Word(word.into())));
+    Point(numbers.iter().map(|(axis, number)| ((*axis).into(), Value::Number(*number))).chain(words).collect())
 }
 
 /// A setting on CPU 0, with CPU 1 as the other one.
@@ -119,11 +101,10 @@ pub fn setting(point: Point, scratch: &Path) -> Setting {
     Setting::new(point, scratch.into(), 0, Some(1), 1)
 }
 
-/// A setting at a point that the operation must have.
-pub fn setting_at<V: At>(id: &str, scratch: &Path, at: &[(&str, V)]) -> Setting {
-    let point = at.iter().fold(Point::default(), |point, (axis, value)| point.with(axis, value.value()));
-    assert!(points(id).contains(&point), "{id} has no point {point}");
-    setting(point, scratch)
+/// A setting at a point that the operation must have, such as `@cpus=2`.
+pub fn setting_at(id: &str, scratch: &Path, at: &str) -> Setting {
+    let point = points(id).into_iter().find(|point| point.to_string() == at);
+    setting(point.unwrap_or_else(|| panic!("{id} has no point {at}")), scratch)
 }
 
 pub fn points(id: &str) -> Vec<Point> {
@@ -171,9 +152,9 @@ pub fn children() -> Vec<i32> {
 }
 
 /// The state after each iteration must differ from the state before: a call that changes nothing is detected.
-pub fn changes_each_time(id: &str, at: &[(&str, &str)], look: impl Fn(&Path) -> Option<String>) {
+pub fn changes_each_time(id: &str, look: impl Fn(&Path) -> Option<String>) {
     apart(|scratch| {
-        let setting = setting_at(id, scratch, at);
+        let setting = setting_at(id, scratch, "");
         let Some(mut work) = looped(id, &setting) else { return };
         let mut last = look(scratch);
         assert!(last.is_some(), "{id}: nothing is seen");

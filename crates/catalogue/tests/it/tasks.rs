@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use operation::{Failure, Operation, Setting};
+use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 
 use crate::support::{did, in_a_process, other_cpu};
 
@@ -102,12 +103,9 @@ fn objects(scratch: &Path) -> String {
         if unsafe { libc::unshare(libc::CLONE_NEWNS) } != 0 {
             return "queues are not seen".to_owned();
         }
-        let (none, root, kind) = (c"none".as_ptr(), c"/".as_ptr(), c"mqueue".as_ptr());
-        // SAFETY: all strings end in zeros; later mounts stay in this namespace.
-        unsafe { libc::mount(none, root, std::ptr::null(), libc::MS_REC | libc::MS_PRIVATE, std::ptr::null()) };
-        let folder = std::ffi::CString::new(scratch.as_os_str().as_encoded_bytes()).expect("a path without a zero");
-        // SAFETY: all strings end in zeros.
-        if unsafe { libc::mount(none, folder.as_ptr(), kind, 0, std::ptr::null()) } != 0 {
+        // Later mounts stay in this namespace.
+        let _ = mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::PRIVATE);
+        if mount("none", scratch, "mqueue", MountFlags::empty(), None).is_err() {
             return "queues are not seen".to_owned();
         }
         let files = std::fs::read_dir(scratch).expect("the queues can be listed");

@@ -12,10 +12,6 @@ use crate::scheduler::{Seen, Sight, Submitted};
 struct Hosts(Rc<RefCell<Vec<String>>>);
 
 impl Scheduler for Hosts {
-    fn refusing(&self) -> Result<BTreeMap<String, String>, FleetError> {
-        Ok(BTreeMap::new())
-    }
-
     fn submit(&self, _: &Fleet, _: &[Task], _: Submitted<'_>) -> Result<(), FleetError> {
         Ok(())
     }
@@ -31,8 +27,6 @@ impl Scheduler for Hosts {
         let refused = |task: &Task| if task.node == "far" { Err("far: no route".into()) } else { Ok(()) };
         tasks.iter().map(refused).collect()
     }
-
-    fn clean(&self, _: &Fleet) {}
 }
 
 #[test]

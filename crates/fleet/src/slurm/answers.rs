@@ -1,8 +1,8 @@
 //! Reads what Slurm's commands answer. A line that is not as expected is returned as the error.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::scheduler::{End, Sight};
+use crate::scheduler::{End, Seen, Sight};
 
 /// A node as `sinfo` gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,14 +11,6 @@ pub(super) struct NodeLine {
     state: String,
     partition: String,
     reason: String,
-}
-
-/// A job as `squeue` gives it.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct JobLine {
-    pub job: String,
-    pub name: String,
-    pub sight: Sight,
 }
 
 /// Reads `%N|%T|%P|%E`. The reason may hold anything, so it is last.
@@ -33,13 +25,9 @@ pub(super) fn nodes(text: &str) -> Result<Vec<NodeLine>, String> {
 
 /// The nodes of the default partition, or with `named` of all that were answered, each once.
 pub(super) fn partition_nodes(lines: &[NodeLine], named: bool) -> Vec<String> {
-    let mut nodes: Vec<String> = Vec::new();
-    for line in lines.iter().filter(|line| named || line.partition.ends_with('*')) {
-        if nodes.last() != Some(&line.name) && !nodes.contains(&line.name) {
-            nodes.push(line.name.clone());
-        }
-    }
-    nodes
+    let mut known = BTreeSet::new();
+    let own = lines.iter().filter(|line| named || line.partition.ends_with('*'));
+    own.filter(|line| known.insert(&line.name)).map(|line| line.name.clone()).collect()
 }
 
 /// The nodes that take no job now, with the reason. The marks behind a state are explained in `man sinfo`: `*` does not
@@ -72,20 +60,20 @@ pub(super) fn submitted(text: &str) -> Option<String> {
 
 /// Reads `%i|%T|%M|%j|%r`: the jobs whose names begin with `own`. The user's other jobs may have any name, with line ends in
 /// it.
-pub(super) fn queue(text: &str, own: &str) -> Result<Vec<JobLine>, String> {
-    let line = |line: &str| -> Result<JobLine, String> {
+pub(super) fn queue(text: &str, own: &str) -> Result<Vec<(String, Seen)>, String> {
+    let line = |line: &str| -> Result<(String, Seen), String> {
         let line = record::printable(line);
         let mut fields = line.splitn(5, '|').map(str::trim);
         let mut next = || fields.next().ok_or_else(|| line.to_owned());
         let (job, state, elapsed, name, reason) = (next()?, next()?, next()?, next()?, next()?);
-        Ok(JobLine { job: job.into(), name: name.into(), sight: sight(state, elapsed, reason) })
+        Ok((name.into(), Seen { job: job.into(), sight: sight(state, elapsed, reason) }))
     };
     let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
     if let Some(odd) = lines.peek().filter(|first| !first.contains('|')) {
         return Err(record::printable(odd));
     }
     let jobs = lines.filter(|line| line.contains(own)).map(line).collect::<Result<Vec<_>, _>>()?;
-    Ok(jobs.into_iter().filter(|job| job.name.starts_with(own)).collect())
+    Ok(jobs.into_iter().filter(|(name, _)| name.starts_with(own)).collect())
 }
 
 /// A state that is not known is that of a job that has not ended.
@@ -162,7 +150,7 @@ pub fn fuzz_slurm(text: &str) {
     texts.extend(submitted(text));
     texts.extend(accounting(text).into_values().map(|(_, described)| described));
     texts.extend(job(text).map(|(_, described)| described));
-    texts.extend(queue(text, "").unwrap_or_default().into_iter().filter_map(|line| match line.sight {
+    texts.extend(queue(text, "").unwrap_or_default().into_iter().filter_map(|(_, seen)| match seen.sight {
         Sight::Waiting(reason) | Sight::Ended(_, reason) => Some(reason),
         Sight::Running(seconds) => {
             assert!(seconds.is_finite(), "{seconds}");
@@ -193,7 +181,7 @@ mod tests {
     #[test]
     fn jobs_wait_run_and_end() {
         let text = "1|PENDING|0:00|a|ReqNodeNotAvail, UnavailableNodes:n7\n2|RUNNING|1-02:03:04|b|None\n3|NODE_FAIL|0:26|c|NodeDown\n4|COMPLETED|0:03|d|None\n5|CONFIGURING|9:59|e|None\n";
-        let sights: Vec<Sight> = queue(text, "").expect("jobs").into_iter().map(|line| line.sight).collect();
+        let sights: Vec<Sight> = queue(text, "").expect("jobs").into_iter().map(|(_, seen)| seen.sight).collect();
         assert_eq!(
             sights,
             [
@@ -213,8 +201,8 @@ mod tests {
     fn an_odd_job_of_the_same_user_hides_no_other() {
         let text = "1|PENDING|0:00|two\nlines|None\n2|DANCING|0:00|mine.a|None\n3|RUNNING|0:07|his.mine.a|None\n";
         let jobs = queue(text, "mine.").expect("jobs");
-        let wanted = JobLine { job: "2".into(), name: "mine.a".into(), sight: Sight::Waiting("DANCING".into()) };
-        assert_eq!(jobs, [wanted]);
+        let wanted = Seen { job: "2".into(), sight: Sight::Waiting("DANCING".into()) };
+        assert_eq!(jobs, [("mine.a".into(), wanted)]);
         assert_eq!(queue("slurm_load_jobs error", "mine."), Err("slurm_load_jobs error".into()));
     }
 
@@ -234,7 +222,7 @@ mod tests {
     fn a_state_cannot_control_the_terminal() {
         let lines = queue("3|CANCELLED by \u{1b}[2J|0:26|c\u{7}|Node\u{1b}Down", "").expect("a job");
         let described = Sight::Ended(End::Cancelled, "CANCELLED by \u{fffd}[2J, Node\u{fffd}Down".into());
-        assert_eq!((lines[0].name.as_str(), &lines[0].sight), ("c\u{fffd}", &described));
+        assert_eq!((lines[0].0.as_str(), &lines[0].1.sight), ("c\u{fffd}", &described));
     }
 
     #[test]
@@ -263,14 +251,11 @@ mod tests {
         assert_eq!(described("7"), Some((End::Killed, "NODE_FAIL")));
         assert_eq!((described("8"), described("9")), (Some((End::Failed, "FAILED, exit 1:0")), described("8")));
         // Without accounting, and without its database, stdout is empty: the complaint is on stderr, with status 1.
-        assert!(accounting("").is_empty());
+        assert!(accounting("").is_empty() && accounting("nonsense\n").is_empty());
     }
 
     #[test]
-    fn ended_jobs_are_explained_by_accounting_or_by_the_controller() {
-        let known = accounting("7|CANCELLED by 1000|0:15|n1\n8|RUNNING|0:0|n2\n9|FAILED|71:0|n3\nnonsense\n");
-        assert_eq!(known.keys().collect::<Vec<_>>(), ["7", "9"]);
-        assert_eq!(known["7"], (End::Cancelled, "CANCELLED by 1000, exit 0:15".into()));
+    fn ended_jobs_are_explained_by_the_controller() {
         let line =
             "JobId=9 JobName=x JobState=FAILED Reason=NonZeroExitCode Dependency=(null) ExitCode=71:0 NodeList=n3";
         assert_eq!(job(line), Some((End::Failed, "FAILED, NonZeroExitCode, exit 71:0".into())));

@@ -77,14 +77,9 @@ mod tests {
 
     #[test]
     fn what_runs_differ_by_is_what_counting_cost() {
-        let counting = CountingCost {
-            per_call_ns: 70.0,
-            in_program_ns: Some(30.0),
-            together_ns: 700.0,
-            method: "a loop".into(),
-            probe: None,
-            alternated: None,
-        };
+        let (in_program_ns, method) = (Some(30.0), "a loop".into());
+        let (probe, alternated, together_ns) = (None, None, 700.0);
+        let counting = CountingCost { per_call_ns: 70.0, in_program_ns, together_ns, method, probe, alternated };
         let calls = vec![CallCount { call: "read".into(), count: 10, ..CallCount::default() }];
         let together = Requests { calls, ..Requests::default() };
         let mut seen = Observation { together, counting: Some(counting), ..Observation::default() };

@@ -32,7 +32,7 @@ pub(super) fn compared(
 ) -> anyhow::Result<(String, Outcome)> {
     let repetitions = bills.map(repetitions);
     let unit = work_unit(args);
-    let names = bills.map(WrittenBill::name);
+    let names = bills.map(|bill| bill.seen.what.as_str());
     let units = units(&unit, &repetitions, names)?;
     let figures = changed_figures(&repetitions[0], &repetitions[1], &unit, paired);
     let last = |side: usize| repetitions[side].last().map_or(1.0, |repetition| unit.of(side, repetition));
@@ -51,8 +51,8 @@ pub(super) fn compared(
 
 /// The runs of a bill. eBPF sees all waits, so where it saw none, nothing waited.
 fn repetitions(bill: &WrittenBill) -> Vec<Repetition> {
-    let sees_waits = bill.seen().source == Source::Bpf.word() && !bill.seen().numbers_alone;
-    let mut all = bill.repetitions();
+    let sees_waits = bill.seen.source == Source::Bpf.word() && !bill.seen.numbers_alone;
+    let mut all = bill.seen.all_repetitions();
     all.iter_mut().for_each(|one| one.waited_ns = one.waited_ns.or(sees_waits.then_some(0.0)));
     all
 }
@@ -107,14 +107,11 @@ fn units(unit: &WorkUnit, repetitions: &[Vec<Repetition>; 2], names: [&str; 2]) 
     for (side, all) in repetitions.iter().enumerate() {
         let each: Vec<f64> = all.iter().map(|repetition| unit.of(side, repetition)).collect();
         if let (WorkUnit::Call(call), true) = (unit, each.contains(&0.0)) {
-            let made: Vec<&str> =
-                all.first().iter().flat_map(|repetition| repetition.calls.keys()).take(6).map(String::as_str).collect();
+            let made: Vec<&str> = all[0].calls.keys().take(6).map(String::as_str).collect();
+            let shown = printable(&made.join(", "));
             let why = match made.is_empty() {
                 true => "counted no calls; say --units N".into(),
-                false => format!(
-                    "has no such call, only {} and others; name one of them, or say --units N",
-                    printable(&made.join(", "))
-                ),
+                false => format!("has no such call, only {shown} and others; name one of them, or say --units N"),
             };
             return Err(Misuse(format!("--per {}: the bill of {} {why}", printable(call), names[side])));
         }
@@ -125,9 +122,8 @@ fn units(unit: &WorkUnit, repetitions: &[Vec<Repetition>; 2], names: [&str; 2]) 
 
 pub(super) fn read(path: &Path) -> Result<WrittenBill, Misuse> {
     let shown = printable(&path.display().to_string());
-    let text = record::read_input(path, MOST_BYTES)
-        .map_err(|error| Misuse(format!("cannot read the bill {shown}: {error}")))?;
-    WrittenBill::read(&text).map_err(|error| {
-        Misuse(format!("{shown} is no bill: {error}; `howslow bill -o {shown} -- COMMAND` writes one"))
-    })
+    let unread = |error| Misuse(format!("cannot read the bill {shown}: {error}"));
+    let text = record::read_input(path, MOST_BYTES).map_err(unread)?;
+    let remedy = format!("`howslow bill -o {shown} -- COMMAND` writes one");
+    WrittenBill::read(&text).map_err(|error| Misuse(format!("{shown} is no bill: {error}; {remedy}")))
 }

@@ -31,17 +31,17 @@ pub(super) fn elsewhere(file: &Path, args: &BillArgs) -> anyhow::Result<Outcome>
         let text = "a single bill is priced on another machine: add --on RUN; two bills are compared";
         return Err(Misuse(text.into()).into());
     };
-    let priced = prices.priced(here.seen());
+    let priced = prices.priced(&here.seen);
     // The run of the prices here may be kept no more.
-    let own = here.run().and_then(|id| resolve::run(id).ok());
+    let own = here.run.as_deref().and_then(|id| resolve::run(id).ok());
     let carried = Carried::between(own.as_ref(), run);
     let user = own.and_then(|own| user_ratio(&own, run, prices.state));
     let found = moved(&here, &priced.bill, user, carried);
     let remedy = (!found.lacking.is_empty()).then(|| priced.remedy.clone()).flatten();
     if args.json {
-        output::print_document(&BillElsewhereDocument::of(&found, here.name(), &run.id))?;
+        output::print_document(&BillElsewhereDocument::of(&found, &here.seen.what, &run.id))?;
     } else {
-        let view = BillElsewhereView { name: here.name(), run, elsewhere: &found, remedy };
+        let view = BillElsewhereView { name: &here.seen.what, run, elsewhere: &found, remedy };
         output::print_page(&report::bill_elsewhere(&view, output::style()))?;
     }
     Ok(if found.there.high.is_finite() { Outcome::Done } else { Outcome::Skipped })

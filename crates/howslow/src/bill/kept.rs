@@ -55,8 +55,8 @@ impl Kept {
             let of_howslow = !head.build.is_empty() || !head.model.is_empty();
             of_howslow && head.kernel == machine.kernel.release && head.model == machine.cpu.model
         };
-        let new: Vec<Head> =
-            book.to_look_at(heads.iter().filter(is_here)).into_iter().take(MOST_RUNS).cloned().collect();
+        let new = book.to_look_at(heads.iter().filter(is_here)).into_iter().take(MOST_RUNS);
+        let new: Vec<Head> = new.cloned().collect();
         for head in &new {
             match store.read(head) {
                 Ok(run) if run.origin == Origin::Measured && self::state(&run.machine) == state => {
@@ -82,13 +82,11 @@ impl Kept {
         let is_here = |machine: &Machine| {
             here.cpu.signature == machine.cpu.signature && here.kernel.release == machine.kernel.release
         };
-        match &self.run {
-            Some(run) if !is_here(&run.machine) => Err(Misuse(format!(
-                "--measure measures this machine, and {} is a run of another one; omit one of them",
-                record::printable(name)
-            ))),
-            _ => Ok(()),
+        if self.run.as_ref().is_none_or(|run| is_here(&run.machine)) {
+            return Ok(());
         }
+        let why = format!("{} is a run of another one; omit one of them", record::printable(name));
+        Err(Misuse(format!("--measure measures this machine, and {why}")))
     }
 
     /// True if it has this cost.
@@ -120,10 +118,8 @@ impl Kept {
         let (mut for_bills, mut vague, mut runs) = (0, 0, BTreeMap::<&str, u64>::new());
         for (_, source) in sources {
             vague += u64::from(is_uncertain(source));
-            match source.for_bills {
-                true => for_bills += 1,
-                false => *runs.entry(&source.run).or_default() += 1,
-            }
+            let count = if source.for_bills { &mut for_bills } else { runs.entry(&source.run).or_default() };
+            *count += 1;
         }
         let own = (for_bills > 0).then(|| format!("{for_bills} measured for bills"));
         let newest = runs.keys().next_back().copied().unwrap_or_default();
@@ -139,15 +135,10 @@ impl Kept {
     pub(crate) fn details(&self, priced_by: &BTreeSet<String>) -> Vec<String> {
         let sources = self.book.sources.iter().filter(|(name, _)| priced_by.contains(*name));
         let detail = sources.map(|(name, source)| {
-            let half = source
-                .certainty
-                .half_width
-                .map_or_else(|| "one round".into(), |half| format!("+- {}", record::units::percent(half)));
-            let busy = match source.certainty {
-                certainty if certainty.traced => ", while calls were traced",
-                certainty if certainty.calm => "",
-                _ => ", on a busy core",
-            };
+            let half = source.certainty.half_width.map(|half| format!("+- {}", record::units::percent(half)));
+            let half = half.unwrap_or_else(|| "one round".into());
+            let busy = if source.certainty.calm { "" } else { ", on a busy core" };
+            let busy = if source.certainty.traced { ", while calls were traced" } else { busy };
             format!("{} {half}, run {}{busy}", record::typed_name(name), source.run)
         });
         detail.collect()
@@ -175,10 +166,8 @@ impl Kept {
     /// Measures all of these anew, and keeps what is more certain than before. Returns and fails as [`Kept::measure`].
     pub(crate) fn measure_here(&mut self, items: &[Item], budget_s: f64) -> anyhow::Result<Option<i32>> {
         let begun = Instant::now();
-        print_note(&format!(
-            "measuring {} of this kernel for at most {budget_s:.0} s; later bills use them",
-            counted(items.len() as u64, "price")
-        ));
+        let prices = counted(items.len() as u64, "price");
+        print_note(&format!("measuring {prices} of this kernel for at most {budget_s:.0} s; later bills use them"));
         let until = |share: f64| begun + Duration::from_secs_f64(share * budget_s);
         let state = state(&system::machine::describe());
         let mut ended = self.measure_until(until(FIRST), items, TOGETHER, &state)?;
@@ -269,10 +258,8 @@ mod tests {
         run.costs.retain(is_current);
         run.costs[0].rounds = [&run.costs[0].rounds[..]; 4].concat();
         run.costs[1].rounds.truncate(1);
-        let items: Vec<Item> = run.costs[..2]
-            .iter()
-            .filter_map(|cost| Some(Item { operation: catalogue::find(&cost.operation)?, point: cost.at.clone() }))
-            .collect();
+        let item = |cost: &Cost| Some(Item { operation: catalogue::find(&cost.operation)?, point: cost.at.clone() });
+        let items: Vec<Item> = run.costs[..2].iter().filter_map(item).collect();
         let kept = |run: &Run| {
             let mut book = PriceBook::default();
             book.take("here", run, true, is_current);

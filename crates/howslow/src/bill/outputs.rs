@@ -73,10 +73,10 @@ pub(super) fn write_files(bill: &PricedBill, args: &BillArgs) -> anyhow::Result<
             let unit = work_unit(args);
             let each = || report::bill_per_unit(bill.view, (&unit, unit_name(args)), style);
             // Two of them are compared, each unit of its own.
-            let page = match (units && args.against.is_none(), args.every.is_some()) {
-                (true, true) => each(),
-                (true, false) => report::bill(bill.view, style) + "\n" + &each(),
-                (false, _) => report::bill(bill.view, style),
+            let page = match units && args.against.is_none() {
+                true if args.every.is_some() => each(),
+                true => report::bill(bill.view, style) + "\n" + &each(),
+                false => report::bill(bill.view, style),
             };
             Ok(style.fitted(&page))
         }
@@ -120,9 +120,6 @@ fn weight(args: &BillArgs) -> Weight {
 
 /// The stacks as a flame graph.
 fn picture(view: &BillView, args: &BillArgs) -> String {
-    let what = match weight(args) {
-        Weight::Count => "calls",
-        Weight::Cost => "ns of calls",
-    };
+    let what = if matches!(weight(args), Weight::Count) { "calls" } else { "ns of calls" };
     Flame::from_folded(&folded(view, args)).svg(&format!("Calls of {}", printable(&view.seen.what)), what)
 }

@@ -128,11 +128,11 @@ impl Prices {
                 let weight = if line.family == CALLS { weight } else { 500.0 * weight };
                 let weight = weight * line.term.times;
                 let term = line.term;
-                match lacks.iter_mut().find(|(item, _)| item.operation.id == term.operation && item.point == term.at) {
-                    Some((_, known)) => *known += weight,
-                    None => lacks.extend(
-                        catalogue::find(&term.operation).map(|operation| (Item { operation, point: term.at }, weight)),
-                    ),
+                let is_it = |item: &Item| item.operation.id == term.operation && item.point == term.at;
+                if let Some((_, known)) = lacks.iter_mut().find(|(item, _)| is_it(item)) {
+                    *known += weight;
+                } else if let Some(operation) = catalogue::find(&term.operation) {
+                    lacks.push((Item { operation, point: term.at }, weight));
                 }
             }
         }
@@ -144,10 +144,10 @@ impl Prices {
     pub(crate) fn priced(&self, seen: &Observation) -> Priced {
         let lines = self.list.lines(seen, Met::AsCounted);
         let Some(run) = self.kept.run.as_ref().filter(|_| !lines.is_empty()) else {
-            let why = (self.kept.run.is_none() && !lines.is_empty())
-                .then(|| format!("no price of this kernel is known; {REMEDY}"));
+            let is_unpriced = self.kept.run.is_none() && !lines.is_empty();
+            let remedy = is_unpriced.then(|| format!("no price of this kernel is known; {REMEDY}"));
             let origin = PriceOrigin::default();
-            return Priced { bill: bill(seen, None), lines, lacking: Vec::new(), remedy: why, origin };
+            return Priced { bill: bill(seen, None), lines, lacking: Vec::new(), remedy, origin };
         };
         let at = |lines: Vec<MixLine>| predict_in(self.state, &mix(seen, lines), run, 0, &names);
         let prediction = at(lines.clone());
@@ -167,9 +167,9 @@ impl Prices {
 
     /// Where prices came from beside a named run, and what measures those that lack.
     fn remedy(&self, is_lacking: bool) -> Option<String> {
-        let taken = (self.kept.taken > 0).then(|| {
-            format!("{} that the run lacks are of this machine's own prices", counted(self.kept.taken as u64, "cost"))
-        });
+        let costs = counted(self.kept.taken as u64, "cost");
+        let own = || format!("{costs} that the run lacks are of this machine's own prices");
+        let taken = (self.kept.taken > 0).then(own);
         let remedy = match (self.are_named(), self.can_measure) {
             (false, _) => REMEDY,
             (true, true) => ELSEWHERE_OR_HERE,

@@ -86,11 +86,9 @@ fn every_verb_names_its_exit_statuses_and_each_is_in_the_table_of_all() {
             continue;
         };
         let listed = listed.split("\n\n").next().unwrap_or(listed).lines().next().unwrap_or(listed);
-        let numbers: Vec<&str> = listed
-            .split("; ")
-            .map(|part| part.trim_start_matches("without one: ").split([' ', ',']).next().unwrap_or_default())
-            .filter(|word| word.parse::<u32>().is_ok())
-            .collect();
+        let parts = listed.split("; ").map(|part| part.trim_start_matches("without one: "));
+        let numbers = parts.filter_map(|part| part.split([' ', ',']).next());
+        let numbers: Vec<&str> = numbers.filter(|word| word.parse::<u32>().is_ok()).collect();
         for number in ["1", "2"] {
             if !numbers.contains(&number) && !listed.contains("that of the command") {
                 wrong.push(format!("{words:?} does not say what {number} means: {listed}"));

@@ -34,10 +34,8 @@ pub(super) fn cancel(args: &FleetArg) -> anyhow::Result<Outcome> {
     }
     let mut follower = follower(&fleet, &folder, Duration::from_secs(1))?;
     let nodes = or_misuse(follower.cancel(&mut fleet))?;
-    print_note(&format!(
-        "cancelled on {}; `howslow fleet retry {id}` measures there again",
-        counted(nodes.len() as u64, "node")
-    ));
+    let nodes = counted(nodes.len() as u64, "node");
+    print_note(&format!("cancelled on {nodes}; `howslow fleet retry {id}` measures there again"));
     Ok(Outcome::Done)
 }
 
@@ -117,9 +115,8 @@ pub(super) fn follow(folder: &Folder, mut fleet: Fleet, args: &EveryArgs, begin:
     progress.end();
     if let Some(signal) = ending.came() {
         let (open, id) = (counted(fleet.open().len() as u64, "open job"), &fleet.id);
-        print_note(&format!(
-            "interrupted, with {open}; `howslow fleet attach {id}` follows, `howslow fleet cancel {id}` cancels"
-        ));
+        let ways = format!("`howslow fleet attach {id}` follows, `howslow fleet cancel {id}` cancels");
+        print_note(&format!("interrupted, with {open}; {ways}"));
         return Ok(Outcome::Interrupted(signal));
     }
     ending.over();
@@ -142,10 +139,8 @@ impl FleetProgress {
     fn new(fleet: &Fleet) -> FleetProgress {
         let bar = ProgressBar::with_draw_target(Some(fleet.nodes.len() as u64), ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template("{bar:30} {pos}/{len} nodes  {msg}");
-        FleetProgress {
-            bar: bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())),
-            last: String::new(),
-        }
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+        FleetProgress { bar: bar.with_style(style), last: String::new() }
     }
 
     fn note(&self, text: &str) {

@@ -68,8 +68,8 @@ impl Reading {
         let (mut open, mut files) = (vec![(folder.to_path_buf(), 0)], Vec::new());
         while let Some((folder, depth)) = open.pop() {
             let name = || record::printable(&folder.display().to_string());
-            let entries = std::fs::read_dir(&folder)
-                .map_err(|why| Misuse(format!("cannot read the folder {}: {why}; name another", name())))?;
+            let refused = |why| Misuse(format!("cannot read the folder {}: {why}; name another", name()));
+            let entries = std::fs::read_dir(&folder).map_err(refused)?;
             let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
             // The same order on every file system.
             paths.sort_unstable();
@@ -121,11 +121,8 @@ impl Reading {
 
     /// Adds a run with these facts. There are none of a run that is not a node's own: one beside other work, of another tool, or a book.
     fn add(&mut self, facts: Option<RunFacts>) -> Option<RunKey> {
-        let Some(facts) = facts else {
-            self.other += 1;
-            return None;
-        };
-        let run = self.table.run(facts);
+        self.other += usize::from(facts.is_none());
+        let run = self.table.run(facts?);
         self.again += usize::from(run.is_none());
         run
     }
@@ -147,12 +144,8 @@ impl Reading {
             let key = *runs[run].get_or_insert_with(|| table.run(facts(&lists.runs[run], &lists.machines[run])));
             if let Some(run) = key {
                 let doubt = doubts[doubt].as_deref();
-                add_figure(
-                    table,
-                    run,
-                    costs[cost],
-                    RunFigure { value: row.value, low: row.low, high: row.high, doubt },
-                );
+                let figure = RunFigure { value: row.value, low: row.low, high: row.high, doubt };
+                add_figure(table, run, costs[cost], figure);
             }
             ControlFlow::Continue(())
         })?;
@@ -172,12 +165,10 @@ impl Reading {
         if self.other > 0 {
             print_note(&format!("{} left out: beside other work, of another tool, or a book", self.other));
         }
-        match self.table.counts() {
-            (_, 0, _) => {
-                Err(Misuse("no run was found; name a folder of run documents, a fleet, or runs".into()).into())
-            }
-            _ => Ok(self.table),
+        if self.table.counts().1 == 0 {
+            return Err(Misuse("no run was found; name a folder of run documents, a fleet, or runs".into()).into());
         }
+        Ok(self.table)
     }
 }
 

@@ -25,11 +25,8 @@ pub(super) fn run(args: &FleetRunArgs) -> anyhow::Result<Outcome> {
         if !args.plan.binary.is_empty() {
             or_misuse(::fleet::send(&fleet, &programs(&args.plan)?))?;
         }
-        print_note(&format!(
-            "the fleet {id} is kept: {} of {} nodes are complete",
-            fleet.complete(),
-            fleet.nodes.len()
-        ));
+        let (complete, all) = (fleet.complete(), fleet.nodes.len());
+        print_note(&format!("the fleet {id} is kept: {complete} of {all} nodes are complete"));
         return follow(&folder, fleet, &args.follow.every, begin);
     }
     let request = Request {
@@ -88,8 +85,8 @@ fn programs(args: &PlanArgs) -> anyhow::Result<Vec<Program>> {
         }
         return Ok(vec![own]);
     }
-    let programs: Vec<Program> =
-        args.binary.iter().map(|file| or_misuse(Program::read(file))).collect::<Result<_, _>>()?;
+    let programs = args.binary.iter().map(|file| or_misuse(Program::read(file)));
+    let programs = programs.collect::<Result<Vec<_>, _>>()?;
     for program in programs.iter().filter(|program| !program.is_static) {
         print_note(&format!("{} is not static: it runs only where its libraries are", program.file.display()));
     }
@@ -123,11 +120,7 @@ fn same(fleet: &Fleet, plan: &Plan, args: &FleetRunArgs) -> anyhow::Result<()> {
     if differing.is_empty() {
         return Ok(());
     }
-    let text = format!(
-        "the fleet {id} was begun with other options ({}); give those, or another --id. `howslow fleet retry {id}` finishes \
-         it as it is",
-        differing.join(", "),
-        id = fleet.id
-    );
-    Err(Misuse(text).into())
+    let (id, differing) = (&fleet.id, differing.join(", "));
+    let why = format!("the fleet {id} was begun with other options ({differing}); give those, or another --id");
+    Err(Misuse(format!("{why}. `howslow fleet retry {id}` finishes it as it is")).into())
 }

@@ -33,12 +33,9 @@ pub(super) fn show(args: &FleetShowArgs) -> anyhow::Result<Outcome> {
 fn class(args: &FleetShowArgs, found: &Found) -> Result<Option<String>, Misuse> {
     let Some(wanted) = &args.class else { return Ok(None) };
     let names: Vec<&str> = found.classes.iter().map(|class| class.class.name.as_str()).collect();
-    match names.iter().find(|name| name.eq_ignore_ascii_case(wanted)) {
-        Some(name) => Ok(Some((*name).into())),
-        None => Err(Misuse(format!(
-            "--class {}: there is no such class; the classes are {}",
-            record::printable(wanted),
-            names.join(", ")
-        ))),
+    if let Some(name) = names.iter().find(|name| name.eq_ignore_ascii_case(wanted)) {
+        return Ok(Some((*name).into()));
     }
+    let (wanted, names) = (record::printable(wanted), names.join(", "));
+    Err(Misuse(format!("--class {wanted}: there is no such class; the classes are {names}")))
 }

@@ -28,13 +28,10 @@ pub(super) fn experiment(plan: &Plan, all: &[Configuration], root: &Path, seed: 
     let mut failed = None;
     for (number, configuration) in all.iter().enumerate() {
         let rest = plan.takes(all.len() - number - 1);
+        let (done, total) = (number as u32, all.len() as u32);
         let mut progress = |left: f64| {
-            bar.show(&Progress {
-                item: configuration.described(),
-                done: number as u32,
-                total: all.len() as u32,
-                left: Duration::from_secs_f64((left + rest).max(0.0)),
-            });
+            let left = Duration::from_secs_f64((left + rest).max(0.0));
+            bar.show(&Progress { item: configuration.described(), done, total, left });
         };
         match session.measure(configuration, &mut progress) {
             Ok(Ending::Done(measured)) => results.measured.push(*measured),

@@ -52,13 +52,10 @@ pub(super) fn first(plan: &Plan, all: &[Configuration]) -> String {
 
 /// Fails if the plan has no users who think.
 pub(super) fn check(plan: &Plan) -> Result<(), LoadError> {
-    match plan.arrivals {
-        Arrivals::Closed => Ok(()),
-        _ => Err(LoadError::Lacking {
-            what: "predictions are of users who think, and the requests of this plan arrive by themselves".into(),
-            remedy: "set arrivals = \"closed\", or omit --predict".into(),
-        }),
-    }
+    let what = "predictions are of users who think, and the requests of this plan arrive by themselves";
+    let remedy = "set arrivals = \"closed\", or omit --predict";
+    let lacking = || LoadError::Lacking { what: what.into(), remedy: remedy.into() };
+    if let Arrivals::Closed = plan.arrivals { Ok(()) } else { Err(lacking()) }
 }
 
 /// Measures one user alone, and predicts these configurations. The predictions are kept as a file before this returns. An error
@@ -148,8 +145,8 @@ fn think(plan: &Plan, weights: &[f64], names: &[String]) -> f64 {
 /// Writes the predictions down, and the demands as a file for `howslow model`. It is no failure if that is impossible: the
 /// predictions stand on the page too.
 fn keep(plan: &Plan, forecasts: &Forecasts) {
-    let predictions: Vec<LoadForecast> =
-        forecasts.before.iter().map(|forecast| LoadForecast::of(forecast, None)).collect();
+    let predictions = forecasts.before.iter().map(|forecast| LoadForecast::of(forecast, None));
+    let predictions: Vec<LoadForecast> = predictions.collect();
     let name = format!("{}-{}", plan.name, jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ"));
     let text = serde_json::to_string_pretty(&predictions).unwrap_or_default() + "\n";
     let kept = Store::of_user().and_then(|store| {
@@ -200,7 +197,6 @@ mod tests {
     fn measured(memory: u64, faults: f64) -> Measured {
         let one = |n: usize| Finished {
             interaction: n % 2,
-            at_s: n as f64,
             response_s: 0.02 + faults * 1e-4,
             user_s: 0.01,
             system_s: faults * 1e-5,

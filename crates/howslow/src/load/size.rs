@@ -178,9 +178,8 @@ impl Search<'_, '_> {
         let time = self.plan.time.0;
         if !finished.is_empty() && finished.iter().all(left) {
             let failures = trial.failures.as_deref().unwrap_or_default();
-            return Err(Stopped::Failed(anyhow::anyhow!(
-                "the command fails: {failures}; run it by hand to see its messages"
-            )));
+            let why = format!("the command fails: {failures}; run it by hand to see its messages");
+            return Err(Stopped::Failed(anyhow::anyhow!(why)));
         }
         if finished.is_empty() && time < self.bound.seconds {
             let why = format!("no interaction ended within {}; give a longer --time", Nanoseconds(time * 1e9));
@@ -235,11 +234,8 @@ fn unsupported(tried: &[Trial], bound: Bound) -> Option<String> {
     let share = bound.share?;
     let kept = tried.iter().filter(|trial| trial.keeps(bound) && !trial.supported);
     let fewest = kept.map(|trial| trial.response.count).min()?;
-    let needed = samples_needed(share);
-    let label = bound.label();
-    Some(format!(
-        "{label} needs {needed} interactions for its interval, and a trial had {fewest}: give a longer --time."
-    ))
+    let needed = format!("{} needs {} interactions for its interval", bound.label(), samples_needed(share));
+    Some(format!("{needed}, and a trial had {fewest}: give a longer --time."))
 }
 
 fn page(tried: &[Trial], found: Found, bound: Bound, most: u64, notes: &[String]) -> String {
@@ -251,18 +247,16 @@ fn page(tried: &[Trial], found: Found, bound: Bound, most: u64, notes: &[String]
         let (count, configuration) = (trial.response.count, trial.configuration.described());
         text += &format!("{sign:<7} {figure:>10}  {count:>5} ended  {configuration}{failures}\n");
     }
-    let kept = format!("{} below {}", bound.label(), Nanoseconds(bound.seconds * 1e9));
+    text += &format!("\n{} below {} ", bound.label(), Nanoseconds(bound.seconds * 1e9));
     let cpus = |cpus: u32| counted(cpus.into(), "CPU");
     text += &match (found.cpus, found.memory) {
         (Some(least), Some(memory)) => {
-            let memory = Bytes(memory);
-            format!("\n{kept} holds with {} and {memory} of memory; the search is exact to 10 %\n", cpus(least))
+            format!("holds with {} and {} of memory; the search is exact to 10 %\n", cpus(least), Bytes(memory))
         }
         (Some(least), None) => {
-            let most = Bytes(most);
-            format!("\n{kept} holds with {} and all memory; no limit up to {most} keeps it\n", cpus(least))
+            format!("holds with {} and all memory; no limit up to {} keeps it\n", cpus(least), Bytes(most))
         }
-        _ => format!("\n{kept} does not hold with the most CPUs that were tried and all memory\n"),
+        _ => "does not hold with the most CPUs that were tried and all memory\n".into(),
     };
     text + &notes.iter().map(|note| format!("{note}\n")).collect::<String>()
 }
@@ -273,21 +267,16 @@ fn failures(finished: &[Finished], limit_s: f64) -> Option<String> {
     let count = |outcome: Ended| failed().filter(|other| *other == outcome).count();
     let most = failed().max_by_key(|outcome| count(*outcome))?;
     let how = most.described(limit_s);
-    Some(match (count(most), finished.len()) {
-        (count, all) if count == all => format!("all {all} {how}"),
-        (count, all) => format!("{count} of {all} {how}"),
-    })
+    let (count, all) = (count(most), finished.len());
+    Some(if count == all { format!("all {all} {how}") } else { format!("{count} of {all} {how}") })
 }
 
 impl Trial {
     fn of(configuration: Configuration, finished: &[Finished], bound: Bound, limit_s: f64) -> Trial {
         let response = response(finished);
-        let figure = match bound.share {
-            None => response.mean,
-            Some(share) => {
-                SHARES.iter().position(|known| *known == share).and_then(|place| response.percentiles[place])
-            }
-        };
+        let place = |share: f64| SHARES.iter().position(|known| *known == share);
+        let percentile = |share| place(share).and_then(|place| response.percentiles[place]);
+        let figure = bound.share.map_or(response.mean, percentile);
         let figure = figure.filter(|_| response.failed == 0);
         Trial {
             configuration,

@@ -21,17 +21,15 @@ pub(crate) fn users_of(study: &UserExperiment, run: &mut Run) -> anyhow::Result<
     let configurations = (study.configurations)();
     let (root, seed) = (scratch::folder()?, run.settings.seed);
     let found = predict::before(&plan, &configurations, &root, seed).and_then(|before| {
-        let forecasts = match before {
-            Ok(predicted) => predicted.forecasts,
-            Err(signal) => return Ok((Vec::new(), Vec::new(), Some(signal))),
+        let predicted = match before {
+            Ok(predicted) => predicted,
+            Err(signal) => return Ok((Vec::new(), reason_of(&[]), Some(signal))),
         };
         let results = experiment(&plan, &configurations, &root, seed)?;
-        Ok(((study.costs)(&forecasts, &results.measured), results.notes, results.interrupted))
+        let costs = (study.costs)(&predicted.forecasts, &results.measured);
+        Ok((costs, reason_of(&results.notes), results.interrupted))
     });
-    let (costs, why, signal) = match found {
-        Ok((costs, notes, signal)) => (costs, reason_of(&notes), signal),
-        Err(error) => (Vec::new(), reasons(&error), None),
-    };
+    let (costs, why, signal) = found.unwrap_or_else(|error| (Vec::new(), reasons(&error), None));
     skip(study, &costs, run, why);
     run.costs.extend(costs);
     run.note_units();
@@ -46,16 +44,11 @@ pub(crate) fn left_out(study: &UserExperiment, name: &str, run: &mut Run) {
 
 /// Notes those figures of an experiment that are not among these costs, with the reason and the remedy.
 fn skip(study: &UserExperiment, costs: &[Cost], run: &mut Run, (reason, remedy): (String, String)) {
-    let missing = (study.names)()
-        .into_iter()
-        .filter(|(id, at)| !costs.iter().any(|cost| cost.operation == *id && cost.at == *at));
-    let skips = missing.map(|(operation, at)| Skip {
-        operation: operation.into(),
-        at,
-        reason: reason.clone(),
-        remedy: remedy.clone(),
-    });
-    run.skipped.extend(skips);
+    for (id, at) in (study.names)() {
+        if !costs.iter().any(|cost| cost.operation == id && cost.at == at) {
+            run.skipped.push(Skip { operation: id.into(), at, reason: reason.clone(), remedy: remedy.clone() });
+        }
+    }
 }
 
 /// Reason and remedy of an experiment that cannot be done. A page joins reasons by semicolons, so a reason has none.

@@ -31,39 +31,30 @@ pub(super) fn gallery(args: &ReportArgs, privacy: Privacy) -> anyhow::Result<Out
     }
     let bytes: usize = pages.iter().map(|(_, page)| page.len()).sum();
     let place = record::printable(&folder.display().to_string());
-    print_note(&format!(
-        "wrote {} pages into {place}, {:.0} KiB; begin with index.html",
-        pages.len(),
-        bytes as f64 / 1024.0
-    ));
+    let (count, kib) = (pages.len(), bytes as f64 / 1024.0);
+    print_note(&format!("wrote {count} pages into {place}, {kib:.0} KiB; begin with index.html"));
     Ok(Outcome::Done)
 }
 
 /// The machines with the names of their pages.
 fn named(sources: &PageSources, privacy: Privacy) -> anyhow::Result<Vec<(String, &NamedRun)>> {
     if !sources.sections.is_empty() {
-        return Err(
-            Misuse("a gallery is of runs; name documents and folders of fleets with -o PAGE.html".into()).into()
-        );
+        let why = "a gallery is of runs; name documents and folders of fleets with -o PAGE.html";
+        return Err(Misuse(why.into()).into());
     }
     match sources.runs.len() {
         0 => return Err(Misuse("a gallery needs a run".into()).into()),
         1..=MOST_MACHINES => {}
         many => {
-            return Err(Misuse(format!(
-                "{many} machines are too many for a gallery, {MOST_MACHINES} are the most; name fewer"
-            ))
-            .into());
+            let why = format!("{many} machines are too many for a gallery, {MOST_MACHINES} are the most; name fewer");
+            return Err(Misuse(why).into());
         }
     }
     let mut known = BTreeSet::new();
     let machines = sources.runs.iter().zip(1..).map(|(named, number)| {
         let host = named.original.machine.host.clone().filter(|_| privacy == Privacy::Named);
-        let name = if named.run.is_book() {
-            named.run.id.clone()
-        } else {
-            host.unwrap_or_else(|| format!("machine-{number}"))
-        };
+        let name = host.unwrap_or_else(|| format!("machine-{number}"));
+        let name = if named.run.is_book() { named.run.id.clone() } else { name };
         let plain = record::is_plain_name(&name) && name.len() <= 64 && name != "index";
         let others = (number..).map(|number: usize| format!("machine-{number}"));
         let mut free = Some(name).filter(|_| plain).into_iter().chain(others);
@@ -74,8 +65,8 @@ fn named(sources: &PageSources, privacy: Privacy) -> anyhow::Result<Vec<(String,
 
 /// Every page with the name of its file.
 fn pages(machines: &[(String, &NamedRun)]) -> anyhow::Result<Vec<(String, String)>> {
-    let shown: Vec<GalleryMachine<'_>> =
-        machines.iter().map(|(name, named)| GalleryMachine { name, run: &named.run }).collect();
+    let shown = machines.iter().map(|(name, named)| GalleryMachine { name, run: &named.run });
+    let shown: Vec<GalleryMachine<'_>> = shown.collect();
     let mut pages = vec![("index.html".to_string(), gallery_index(&shown, TITLE))];
     for (name, named) in machines {
         pages.push((format!("{name}.html"), machine(name, &named.run)?));

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use record::Run;
 use report::{AnonymousDocument, CostHistories, EarlierFigure, Section, document_section};
 use serde_json::{Value, json};
-use store::{CostTable, Filter, Head, Row, Store};
+use store::{CostTable, Filter, Head, Row, Series, Store};
 
 use super::sources::Privacy;
 use crate::resolve;
@@ -40,19 +40,15 @@ fn histories(store: &Store, own: &Head, heads: &[&Head]) -> anyhow::Result<CostH
     let Some(oldest) = heads.last() else { return Ok(CostHistories::new()) };
     let filter = Filter { machine: Some(own.class.clone()), since: Some(oldest.ordered.clone()), ..Filter::default() };
     let mut found = CostHistories::new();
-    store.costs(
-        &filter,
-        &|series| series.unit == "ns" && !series.beside_work,
-        &mut |table: &CostTable, row: Row| {
-            let head = &table.runs[row.run as usize];
-            if let Some(days_before) = known.get(&head.name()) {
-                let figure =
-                    EarlierFigure { days_before: *days_before, value: row.value, low: row.low, high: row.high };
-                found.entry(table.series[row.series as usize].name()).or_default().push(figure);
-            }
-            ControlFlow::Continue(())
-        },
-    )?;
+    let wanted = |series: &Series| series.unit == "ns" && !series.beside_work;
+    store.costs(&filter, &wanted, &mut |table: &CostTable, row: Row| {
+        let head = &table.runs[row.run as usize];
+        if let Some(&days_before) = known.get(&head.name()) {
+            let figure = EarlierFigure { days_before, value: row.value, low: row.low, high: row.high };
+            found.entry(table.series[row.series as usize].name()).or_default().push(figure);
+        }
+        ControlFlow::Continue(())
+    })?;
     found.values_mut().for_each(|figures| figures.sort_by(|one, other| other.days_before.total_cmp(&one.days_before)));
     Ok(found)
 }

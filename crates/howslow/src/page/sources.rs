@@ -117,9 +117,6 @@ fn document(name: &str, error: &anyhow::Error) -> Option<anyhow::Result<Value>> 
         let text = record::read_text(path, MOST_DOCUMENT)?;
         Ok(serde_json::from_str(&text)?)
     };
-    Some(
-        read().map_err(|why| {
-            anyhow::anyhow!("{}: neither a run nor a document of howslow: {why}", record::printable(name))
-        }),
-    )
+    let shown = record::printable(name);
+    Some(read().map_err(|why| anyhow::anyhow!("{shown}: neither a run nor a document of howslow: {why}")))
 }

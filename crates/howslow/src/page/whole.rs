@@ -31,10 +31,8 @@ pub(super) enum Held {
 
 impl Held {
     pub fn page_run<'r>(self, name: &str, run: &'r Run) -> anyhow::Result<PageRun<'r>> {
-        let packed = match self {
-            Held::Whole => store::packed(run)?,
-            Held::Summary => store::packed(&without_samples(run.clone()))?,
-        };
+        let short = matches!(self, Held::Summary).then(|| without_samples(run.clone()));
+        let packed = store::packed(short.as_ref().unwrap_or(run))?;
         Ok(PageRun { name: name.into(), run, packed })
     }
 }
@@ -129,10 +127,8 @@ mod tests {
             place: record::Place::Other,
         }];
         let command = command(&run);
-        for word in [
-            "--rounds 9", "--cpu 1", "--beside compute@25%@other", "--arrivals 1000/s,poisson", "--count 500",
-            "'pipe.*@size=4 KiB'",
-        ] {
+        let rates = ["--beside compute@25%@other", "--arrivals 1000/s,poisson", "--count 500"];
+        for word in rates.iter().chain(&["--rounds 9", "--cpu 1", "'pipe.*@size=4 KiB'"]) {
             assert!(command.contains(word), "{command}");
         }
         let words = shell_words::split(&command).expect("a shell reads it");

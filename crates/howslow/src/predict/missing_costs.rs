@@ -87,8 +87,8 @@ fn own_work(id: &str) -> Option<String> {
 
 /// What measures a line; `None` if howslow cannot, because only a book has it.
 pub(super) fn command(line: &MixLine) -> Option<String> {
-    own_work(&line.term.operation)
-        .or_else(|| registered(line).then(|| format!("howslow run {}", shell_words::quote(&line.typed()))))
+    let run = || registered(line).then(|| format!("howslow run {}", shell_words::quote(&line.typed())));
+    own_work(&line.term.operation).or_else(run)
 }
 
 /// Measures what the mixes need and the runs lack, as `howslow bill --measure` does, and adds it to the runs in memory. Returns
@@ -143,12 +143,8 @@ fn items(lines: &[MixLine]) -> Result<Vec<Item>, Misuse> {
 
 /// Refuses to predict if a run lacks what the mix needs. Lists the missing costs, with what would measure them.
 pub(super) fn refuse(mix: &Mix, runs: &[Named], predictions: &[MixPrediction]) -> Result<(), Misuse> {
-    match lacking(mix, runs, predictions) {
-        Some(text) => {
-            Err(Misuse(text + "\n--measure measures what can be measured here; --partial predicts without them"))
-        }
-        None => Ok(()),
-    }
+    let remedy = "\n--measure measures what can be measured here; --partial predicts without them";
+    lacking(mix, runs, predictions).map_or(Ok(()), |text| Err(Misuse(text + remedy)))
 }
 
 /// What each run lacks, with what would measure it; `None` if that is nothing.
@@ -163,17 +159,11 @@ fn lacking(mix: &Mix, runs: &[Named], predictions: &[MixPrediction]) -> Option<S
         let _ =
             write!(text, "{gap}{} lacks {count} of the {all} costs of the mix '{}':", printable(named.name), mix.name);
         for (line, lack) in prediction.lacking.iter().filter(|(line, _)| listed.insert(line.name())) {
-            let why = match lack {
-                Lack::Missing(Some(reason)) => format!(" ({reason})"),
-                _ => String::new(),
-            };
+            let why = if let Lack::Missing(Some(why)) = lack { format!(" ({why})") } else { String::new() };
             let _ = write!(text, "\n  {}{why}", line.typed());
         }
-        if named.run.is_published() {
-            text += "\nit is a book or imported, so nothing more can be measured there";
-        } else {
-            text += &to_measure(prediction);
-        }
+        let nothing = "\nit is a book or imported, so nothing more can be measured there";
+        text += &if named.run.is_published() { nothing.into() } else { to_measure(prediction) };
     }
     (!text.is_empty()).then_some(text)
 }
@@ -205,8 +195,6 @@ fn registered(line: &MixLine) -> bool {
 /// Like [`check`] and [`refuse`], for factors, which need every price.
 pub(crate) fn needs_all(mix: &Mix, runs: &[Named], predictions: &[MixPrediction]) -> Result<(), Misuse> {
     check(mix, runs, predictions)?;
-    match lacking(mix, runs, predictions) {
-        Some(text) => Err(Misuse(text + "\n`howslow predict MIX --on RUN --partial` predicts one run without them")),
-        None => Ok(()),
-    }
+    let remedy = "\n`howslow predict MIX --on RUN --partial` predicts one run without them";
+    lacking(mix, runs, predictions).map_or(Ok(()), |text| Err(Misuse(text + remedy)))
 }

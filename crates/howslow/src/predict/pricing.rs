@@ -14,13 +14,13 @@ pub(crate) fn priced(
     runs: &[Named],
     measured: &[Whole],
 ) -> Result<Vec<MixPrediction>, Misuse> {
-    let wholes =
-        measured.iter().map(|whole| Ok((whole.place, whole.of(state, mix)?))).collect::<Result<Vec<_>, Misuse>>()?;
+    let wholes = measured.iter().map(|whole| Ok((whole.place, whole.of(state, mix)?)));
+    let wholes = wholes.collect::<Result<Vec<_>, Misuse>>()?;
     let mut predictions = Vec::new();
     for (place, named) in runs.iter().enumerate() {
         let mut prediction = predict_in(state, mix, named.run, place, &names);
-        let written =
-            mix.measured.iter().find(|(run, _)| whole::is_called(named, run)).and_then(|(_, time)| whole::figure(time));
+        let written = mix.measured.iter().find(|(run, _)| whole::is_called(named, run));
+        let written = written.and_then(|(_, time)| whole::figure(time));
         let typed = wholes.iter().rev().find(|(known, _)| *known == place).map(|(_, whole)| *whole);
         let given = typed.or(written);
         if given.is_none() {

@@ -43,16 +43,13 @@ impl WhatIf {
             let form = "give OPERATION=CHANGE, such as syscall.*=x0.5";
             return Err(Misuse(format!("cannot read --what-if '{shown}': {form}")));
         };
-        let at_hand = || runs.iter().position(|named| named.name == change);
-        let becomes = match number(change) {
-            Some(change) => Becomes::Number(change),
-            None => match at_hand() {
-                Some(place) => Becomes::AtHand(place),
-                None => Becomes::Run(Box::new(resolve::run(change).map_err(|error| {
-                    let ways = "a time (70ns), more or less (+5us, -590ns), a factor (x0.5), or a run";
-                    Misuse(format!("cannot read the change of --what-if '{shown}': give {ways}; {error:#}"))
-                })?)),
-            },
+        let at_hand = || runs.iter().position(|named| named.name == change).map(Becomes::AtHand);
+        let becomes = match number(change).map(Becomes::Number).or_else(at_hand) {
+            Some(becomes) => becomes,
+            None => Becomes::Run(Box::new(resolve::run(change).map_err(|error| {
+                let ways = "a time (70ns), more or less (+5us, -590ns), a factor (x0.5), or a run";
+                Misuse(format!("cannot read the change of --what-if '{shown}': give {ways}; {error:#}"))
+            })?)),
         };
         Ok(WhatIf { text: shown, pattern: pattern.into(), becomes })
     }
@@ -69,9 +66,8 @@ impl WhatIf {
             let some = all.iter().take(8).copied().collect::<Vec<_>>().join(", ");
             let more = if all.len() > 8 { ", ..." } else { "" };
             let (pattern, name) = (printable(&self.pattern), &mix.name);
-            return Err(Misuse(format!(
-                "--what-if: '{pattern}' matches nothing in the mix '{name}', which has {some}{more}"
-            )));
+            let why = format!("--what-if: '{pattern}' matches nothing in the mix '{name}', which has {some}{more}");
+            return Err(Misuse(why));
         }
         let by = |run: &Run, place: usize| Assumption::As(Box::new(predict_in(state, mix, run, place, &names)));
         let change = match &self.becomes {
@@ -131,10 +127,7 @@ mod tests {
         assert_eq!(number("-590ns"), Some(Assumption::By(-590.0)));
         assert_eq!(number("x0.5"), Some(Assumption::Times(0.5)));
         assert_eq!(number("x0"), Some(Assumption::Times(0.0)));
-        for other in
-            ["", "70", "x", "x-1", "xinf", "xnan", "x1e3", "x2000000000", "--5ns", "+-5ns", "0.5", "@1", "half"]
-        {
-            assert_eq!(number(other), None, "{other}");
-        }
+        let none = ["", "70", "x", "x-1", "xinf", "xnan", "x1e3", "x2000000000", "--5ns", "+-5ns", "0.5", "@1", "half"];
+        assert_eq!(none.map(number), [const { None }; 13]);
     }
 }

@@ -46,12 +46,11 @@ impl Whole {
             None => return Err(bad("there are several runs; give RUN=TIME".into())),
         };
         let place = place.ok_or_else(|| bad("it names none of the runs".into()))?;
+        let form = "give a time above 0 with its unit, such as 1.2ms, or a run that measured it";
+        let run = || resolve::run(time).map(Box::new).map_err(|error| bad(format!("{form}; {error:#}")));
         let measured = match figure(time) {
             Some(whole) => MeasuredWhole::Time(whole),
-            None => {
-                let form = "give a time above 0 with its unit, such as 1.2ms, or a run that measured it";
-                MeasuredWhole::Run(Box::new(resolve::run(time).map_err(|error| bad(format!("{form}; {error:#}")))?))
-            }
+            None => MeasuredWhole::Run(run()?),
         };
         Ok(Whole { text: printable(text), place, measured })
     }
@@ -62,10 +61,8 @@ impl Whole {
         match &self.measured {
             MeasuredWhole::Time(time) => Ok(*time),
             MeasuredWhole::Run(run) => {
-                let named = mix
-                    .whole
-                    .as_ref()
-                    .ok_or_else(|| bad(format!("the mix '{}' names no whole; give a time", mix.name)))?;
+                let unnamed = || bad(format!("the mix '{}' names no whole; give a time", mix.name));
+                let named = mix.whole.as_ref().ok_or_else(unnamed)?;
                 is_one(mix, run)?;
                 whole(state, mix, run).ok_or_else(|| bad(format!("that run does not have '{named}'")))
             }

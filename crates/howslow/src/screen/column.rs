@@ -33,35 +33,28 @@ pub enum Column {
 }
 
 impl Column {
-    pub fn title(self) -> &'static str {
-        match self {
-            Column::Pid => "PID",
-            Column::Cost => "COST ms/s",
-            Column::Calls => "CALLS/s",
-            Column::Errors => "ERRORS/s",
-            Column::Kernel => "KERNEL %",
-            Column::User => "USER %",
-            Column::Faults => "FAULTS/s",
-            Column::Switches => "SWITCH/s",
-            Column::Name => "NAME",
-        }
-    }
-
     /// Its heading in this view.
     pub(crate) fn title_in(self, view: View) -> &'static str {
         match (self, view) {
+            (Column::Pid, View::Processes) => "PID",
             (Column::Pid, View::Cgroups) => "PROCS",
+            (Column::Cost, _) => "COST ms/s",
+            (Column::Calls, _) => "CALLS/s",
+            (Column::Errors, _) => "ERRORS/s",
+            (Column::Kernel, _) => "KERNEL %",
+            (Column::User, _) => "USER %",
+            (Column::Faults, _) => "FAULTS/s",
+            (Column::Switches, _) => "SWITCH/s",
+            (Column::Name, View::Processes) => "NAME",
             (Column::Name, View::Cgroups) => "CGROUP",
-            _ => self.title(),
         }
     }
 
     /// The characters that it needs, with room for the sign of the sorted column; the last one takes the rest.
     pub(crate) fn width(self) -> u16 {
         match self {
-            Column::Pid => 8,
+            Column::Pid | Column::Name => 8,
             Column::Cost => 10,
-            Column::Name => 8,
             _ => 9,
         }
     }
@@ -80,11 +73,9 @@ impl Column {
             (None, None) => None,
             (one, other) => Some(one.unwrap_or(0) as f64 + other.unwrap_or(0) as f64),
         };
+        let pid = if let Who::Process(pid) = account.who { Some(f64::from(pid)) } else { None };
         match self {
-            Column::Pid => match account.who {
-                Who::Process(pid) => Some(f64::from(pid)),
-                _ => None,
-            },
+            Column::Pid => pid,
             Column::Cost => account.cost_ns.map(|cost| per_second(cost / 1e6)),
             Column::Calls => Some(per_second(account.calls as f64)),
             Column::Errors => Some(per_second(account.failed as f64)),

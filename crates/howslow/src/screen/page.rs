@@ -15,10 +15,7 @@ pub fn page(state: &State, most: usize) -> String {
     let mut text = lines(&columns, &rows);
     let others = state.accounts().count().saturating_sub(most);
     if others > 0 {
-        let what = match state.settings.view {
-            View::Processes => "processes",
-            View::Cgroups => "cgroups",
-        };
+        let what = if state.settings.view == View::Processes { "processes" } else { "cgroups" };
         text += &format!("{others} other {what} did something; --json tells all\n");
     }
     text

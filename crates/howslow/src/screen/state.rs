@@ -114,10 +114,8 @@ impl State {
             account.name = printable(&account.name);
             account.cgroup = account.cgroup.take().map(|name| printable(&name));
         }
-        let elapsed_ns = interval.elapsed_ns;
-        let cgroups = interval.cgroups();
-        self.elapsed_ns = elapsed_ns;
-        self.total = interval.total();
+        let (elapsed_ns, cgroups) = (interval.elapsed_ns, interval.cgroups());
+        (self.elapsed_ns, self.total) = (elapsed_ns, interval.total());
         let column = self.trend_of();
         let measure = |account: &Account| match column {
             Some(column) => column.value(account, elapsed_ns).unwrap_or(0.0),
@@ -130,18 +128,12 @@ impl State {
 
     /// The column that trends show; `None` is all processor time.
     pub(crate) fn trend_of(&self) -> Option<Column> {
-        match (self.about.counts_calls, &self.about.prices) {
-            (false, _) => None,
-            (true, Some(_)) => Some(Column::Cost),
-            (true, None) => Some(Column::Calls),
-        }
+        let column = if self.about.prices.is_some() { Column::Cost } else { Column::Calls };
+        self.about.counts_calls.then_some(column)
     }
 
     fn memory(&self) -> &Memory {
-        match self.settings.view {
-            View::Processes => &self.processes,
-            View::Cgroups => &self.cgroups,
-        }
+        if self.settings.view == View::Processes { &self.processes } else { &self.cgroups }
     }
 
     /// Sorts and filters the rows, and finds the chosen one again.
@@ -156,14 +148,10 @@ impl State {
             // Rows that are alike keep an order of their own.
             order.then(b.calls.cmp(&a.calls)).then_with(|| a.who.cmp(&b.who))
         });
-        let rows = entries.into_iter().map(|entry| entry.account.who.clone()).collect();
-        self.rows = rows;
+        self.rows = entries.into_iter().map(|entry| entry.account.who.clone()).collect();
         let found = self.chosen.as_ref().and_then(|chosen| self.rows.iter().position(|who| who == chosen));
-        self.place = match (&self.chosen, found) {
-            (None, _) => 0,
-            (Some(_), Some(place)) => place,
-            (Some(_), None) => self.place.min(self.rows.len().saturating_sub(1)),
-        };
+        let nearest = self.place.min(self.rows.len().saturating_sub(1));
+        self.place = if self.chosen.is_some() { found.unwrap_or(nearest) } else { 0 };
         if self.chosen.is_some() && found.is_none() {
             self.chosen = self.rows.get(self.place).cloned();
         }
@@ -275,10 +263,8 @@ impl State {
     }
 
     fn other_view(&mut self) {
-        self.settings.view = match self.settings.view {
-            View::Processes => View::Cgroups,
-            View::Cgroups => View::Processes,
-        };
+        let is_first = self.settings.view == View::Processes;
+        self.settings.view = if is_first { View::Cgroups } else { View::Processes };
         (self.chosen, self.place) = (None, 0);
         self.arrange();
     }

@@ -39,12 +39,14 @@ pub(super) fn counted(works: &Works, tried: &[&Work], args: &TimeArgs, signals: 
     }
     let mut counted = Vec::new();
     for work in tried {
-        if let Kind::Command(words) = &work.kind {
+        if signals.come().is_none()
+            && let Kind::Command(words) = &work.kind
+        {
             counted.push((work.name.as_str(), repetition(work, words, signals)?));
         }
-        if signals.come().is_some() {
-            return Ok(nothing);
-        }
+    }
+    if signals.come().is_some() {
+        return Ok(nothing);
     }
     let Some(((first, base), others)) = counted.split_first() else { return Ok(nothing) };
     let mut text = String::new();

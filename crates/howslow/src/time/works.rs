@@ -51,12 +51,10 @@ impl Works {
         let kinds = kinds(args)?;
         let commands = kinds.iter().filter(|kind| matches!(kind, Kind::Command(_))).count();
         for (option, given) in [("--prepare", &args.prepare), ("--conclude", &args.conclude)] {
-            if given.len() > 1 && given.len() != commands {
-                let many = counted(commands as u64, "command");
-                let given = given.len();
-                return Err(Misuse(format!(
-                    "{option} is given {given} times for {many}; give it once, or once for each"
-                )));
+            let (times, many) = (given.len(), counted(commands as u64, "command"));
+            if times > 1 && times != commands {
+                let why = format!("{option} is given {times} times for {many}; give it once, or once for each");
+                return Err(Misuse(why));
             }
         }
         let mut number = 0;
@@ -66,9 +64,8 @@ impl Works {
             number += usize::from(matches!(kind, Kind::Command(_)));
         }
         parameters.are_used(&texts(args))?;
-        for (option, path) in
-            args.cold.iter().map(|path| ("--cold", path)).chain(args.input.iter().map(|path| ("--input", path)))
-        {
+        let cold = args.cold.iter().map(|path| ("--cold", path));
+        for (option, path) in cold.chain(args.input.iter().map(|path| ("--input", path))) {
             // The input may be a device, such as /dev/zero.
             let is_device = path.metadata().is_ok_and(|metadata| metadata.file_type().is_char_device());
             let opened = if is_device && option == "--input" { Ok(()) } else { record::open_input(path).map(drop) };
@@ -79,11 +76,12 @@ impl Works {
         if all.is_empty() {
             return Err(Misuse("say what to time: FILE:ROUTINE, -c COMMAND or -- COMMAND".into()));
         }
-        if let Some((_, twice)) = all.iter().enumerate().find(|(place, one)| is_twice(&all[..*place], one)) {
-            return Err(Misuse(format!(
-                "'{}' is given twice; give it once, or with another spelling to compare it with itself",
-                twice.name
-            )));
+        let is_twice = |place: usize, one: &Work| {
+            all[..place].iter().any(|other| other.name == one.name && other.point == one.point)
+        };
+        if let Some((_, twice)) = all.iter().enumerate().find(|(place, one)| is_twice(*place, one)) {
+            let remedy = "give it once, or with another spelling to compare it with itself";
+            return Err(Misuse(format!("'{}' is given twice; {remedy}", twice.name)));
         }
         all.iter().for_each(hint);
         Ok(Works { all, reference })
@@ -95,10 +93,6 @@ impl Works {
         names.dedup();
         names
     }
-}
-
-fn is_twice(before: &[Work], one: &Work) -> bool {
-    before.iter().any(|other| other.name == one.name && other.point == one.point)
 }
 
 /// The routines, then the commands, with the names of parameters in them.
@@ -149,10 +143,7 @@ impl<'a> Given<'a> {
 
 /// One work for each combination of the parameters that a command, or what happens around it, contains.
 fn combined((written, kind): (usize, &Kind), parameters: &Parameters, given: Given) -> Vec<Work> {
-    let steps = match kind {
-        Kind::Routine(_) => [None; 4],
-        Kind::Command(_) => given.steps(),
-    };
+    let steps = if let Kind::Command(_) = kind { given.steps() } else { [None; 4] };
     let words: Vec<&str> = match kind {
         Kind::Routine(name) => vec![name],
         Kind::Command(words) => words.iter().map(String::as_str).collect(),
@@ -224,17 +215,11 @@ fn hint(work: &Work) {
     const OF_A_SHELL: [&str; 10] = ["|", "||", "&&", ";", "&", ">", ">>", "<", "2>", "2>&1"];
     let Kind::Command(words) = &work.kind else { return };
     let Some(word) = words.iter().skip(1).find(|word| OF_A_SHELL.contains(&word.as_str())) else { return };
-    let plain: Vec<String> = words
-        .iter()
-        .map(|word| if OF_A_SHELL.contains(&word.as_str()) { word.clone() } else { shell_words::quote(word).into() })
-        .collect();
-    let shell = shell_words::join(["sh", "-c", &plain.join(" ")]);
-    let first = words.first().map_or("", String::as_str);
-    print_note(&format!(
-        "hint: there is no shell, so {} gets '{word}' as an argument; with a shell: -- {}",
-        printable(first),
-        printable(&shell)
-    ));
+    let is_plain = |word: &String| OF_A_SHELL.contains(&word.as_str());
+    let plain = words.iter().map(|word| if is_plain(word) { word.into() } else { shell_words::quote(word) });
+    let shell = printable(&shell_words::join(["sh", "-c", &plain.collect::<Vec<_>>().join(" ")]));
+    let first = printable(words.first().map_or("", String::as_str));
+    print_note(&format!("hint: there is no shell, so {first} gets '{word}' as an argument; with a shell: -- {shell}"));
 }
 
 #[cfg(test)]

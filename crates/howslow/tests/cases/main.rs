@@ -54,16 +54,11 @@ fn differs(path: &Path) -> Option<String> {
 /// A command and what it prints, with the folder's name replaced.
 fn transcript(folder: &TempDir, line: &str) -> String {
     let program = std::env::var_os("HOWSLOW_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_howslow").into());
-    let output = Command::new("sh")
-        .args(["-c", &format!("exec 2>&1\nhowslow() {{ \"$HOWSLOW_PROGRAM\" \"$@\"; }}\n{line}")])
-        .current_dir(folder.path())
-        .env_clear()
-        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .env("HOWSLOW_PROGRAM", program)
-        .env("HOWSLOW_DATA", folder.path().join("data"))
-        .env("HOWSLOW_STORE", "files")
-        .output()
-        .expect("sh, which every system has");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("exec 2>&1\nhowslow() {{ \"$HOWSLOW_PROGRAM\" \"$@\"; }}\n{line}")]);
+    shell.current_dir(folder.path()).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    shell.env("HOWSLOW_PROGRAM", program).env("HOWSLOW_DATA", folder.path().join("data"));
+    let output = shell.env("HOWSLOW_STORE", "files").output().expect("sh, which every system has");
     let printed = String::from_utf8_lossy(&output.stdout).replace(&folder.path().display().to_string(), "[FOLDER]");
     let mut text = format!("$ {line}\n");
     for line in printed.lines() {

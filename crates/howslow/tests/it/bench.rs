@@ -71,14 +71,9 @@ fn a_program_is_measured_as_every_operation_is_and_what_misbehaves_costs_itself(
     let data = folder();
     let Some(program) = compiled(data.path(), 0) else { return };
     let words = ["--filter", "nothing", "--filter", "chain", "--filter", "moves", "--filter", "leaks", "--json"];
-    let output = howslow(&data)
-        .args(["time", "--budget", "3s"])
-        .args(words)
-        .arg("--bench")
-        .arg(&program)
-        .output()
-        .expect("runs");
-    let run = run_of(&output);
+    let mut command = howslow(&data);
+    command.args(["time", "--budget", "3s"]).args(words).arg("--bench").arg(&program);
+    let run = run_of(&command.output().expect("runs"));
     let [nothing, chain] = ["nothing", "chain"].map(|name| cost(&run, name).quoted().0);
     // 2000 turns of the inner loop take 2000 cycles or less, and nothing takes none.
     assert!(nothing.abs() < 0.02 * chain, "{nothing:?} {chain:?}");
@@ -95,17 +90,16 @@ fn what_misbehaves_costs_itself_one_clear_line(data: &TempDir, program: &Path) {
         ("bad_fork", "was killed by signal 9"),
         ("bad_empty", "it returned without HOWSLOW_REPEAT"),
     ] {
-        let words =
-            [text(program), text(program), "--filter", name, "--exact", "--patience", "1s", "--budget", "300ms"];
-        let found = time(data, &words).code(1).stdout("").get_output().stderr.clone();
-        let found = String::from_utf8_lossy(&found).into_owned();
+        let program = text(program);
+        let words = [program, program, "--filter", name, "--exact", "--patience", "1s", "--budget", "300ms"];
+        let found = time(data, &words).code(1).stdout("");
+        let found = String::from_utf8_lossy(&found.get_output().stderr);
         assert!(found.contains(expected) && found.trim().lines().count() == 1, "{name}: {found}");
     }
     // What prints, or goes elsewhere, is measured beside one that fails.
     let filters = ["--filter", "prints", "--filter", "moves", "--filter", "bad_exit", "--budget", "1s"];
-    time(data, &[&[text(program); 2][..], &filters].concat())
-        .code(3)
-        .stdout(contains("bad_exit: ").and(contains("PRINTED").not()).and(contains("3 benchmarks")));
+    let expected = contains("bad_exit: ").and(contains("PRINTED").not()).and(contains("3 benchmarks"));
+    time(data, &[&[text(program); 2][..], &filters].concat()).code(3).stdout(expected);
 }
 
 #[test]
@@ -138,10 +132,8 @@ fn programs_in_python_and_of_other_harnesses_are_run_in_turn() {
     let mut handed = Command::new("python3");
     handed.arg(&program).args(["sort", "--against", "old.py", "-o", "x.json"]).env("HOWSLOW", howslow);
     let handed = handed.output().expect("it runs");
-    assert_eq!(
-        String::from_utf8_lossy(&handed.stdout),
-        format!("time --bench {} --filter sort --against old.py -o x.json\n", text(&program))
-    );
+    let expected = format!("time --bench {} --filter sort --against old.py -o x.json\n", text(&program));
+    assert_eq!(String::from_utf8_lossy(&handed.stdout), expected);
     let words = [text(&program), text(&program), "--filter", "sort", "--filter", "fails", "--budget", "1s"];
     time(&data, &words).code(3).stdout(contains("fails: ValueError: never").and(contains("sort  ")));
 }
@@ -165,10 +157,8 @@ fn programs_of_go_test_are_run_in_turn(data: &TempDir) {
     let build = |time: i32| cc(data.path().join(format!("go-{time}")), [&format!("-DTIME={time}"), text(&from)]);
     let (Some(old), Some(new)) = (build(100), build(150)) else { return };
     let words = [text(&old), text(&new), "--filter", "Sum", "--budget", "100ms", "--fail-on", "slower"];
-    time(data, &words)
-        .code(4)
-        .stdout(contains("BenchmarkSum-2  100 ns  150 ns").and(contains("only the old build has BenchmarkSum100-2")))
-        .stderr(contains("the gate failed: BenchmarkSum-2"));
+    let page = contains("BenchmarkSum-2  100 ns  150 ns").and(contains("only the old build has BenchmarkSum100-2"));
+    time(data, &words).code(4).stdout(page).stderr(contains("the gate failed: BenchmarkSum-2"));
     let words = [text(&new), "--against", text(&old), "--layouts", "2"];
     time(data, &words).code(2).stderr(contains("--layouts: programs of go test are compared only as cargo links them"));
     time(data, &[text(&old), text(&new), "--filter", "None"]).code(1).stderr(contains("no filter"));
@@ -197,8 +187,8 @@ fn the_script_for_ci_compares_two_commits_and_keeps_a_history() {
     fs::create_dir(&place).expect("a folder");
     let git = git_in(&place);
     let commit = |extra: i32| {
-        fs::write(place.join("bench.c"), SOURCE.replace("#define EXTRA 0", &format!("#define EXTRA {extra}")))
-            .expect("written");
+        let source = SOURCE.replace("#define EXTRA 0", &format!("#define EXTRA {extra}"));
+        fs::write(place.join("bench.c"), source).expect("written");
         git(&["add", "bench.c"]);
         git(&["commit", "-q", "--allow-empty", "-m", "work"]);
     };
@@ -215,8 +205,8 @@ fn the_script_for_ci_compares_two_commits_and_keeps_a_history() {
     let result = |base: &str, budget: &str| {
         let output = script(&["--base", base, "--budget", budget, "--history", "results"]);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        serde_json::from_slice::<Value>(&fs::read(place.join("howslow-results/bench.json")).expect("written"))
-            .expect("JSON")
+        let document = fs::read(place.join("howslow-results/bench.json")).expect("written");
+        serde_json::from_slice::<Value>(&document).expect("JSON")
     };
     judged(&mut |budget| result("HEAD~1", budget), &|one| is_slower(one, [1.15, 1.25]));
     let comment = fs::read_to_string(place.join("howslow-results/comment.md")).expect("a comment");
@@ -251,14 +241,12 @@ fn cargo_bench_compares_with_a_revision_and_leaves_nothing() {
         )
     };
     let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bench");
-    write(
-        "Cargo.toml",
-        &format!(
-            "[package]\nname = \"p\"\nedition = \"2021\"\n[dev-dependencies]\nhowslow-bench.path = \"{}\"\n[[bench]]\nname = \"all-sums\"\n\
+    let manifest = format!(
+        "[package]\nname = 'p'\nedition = '2021'\n[dev-dependencies]\nhowslow-bench.path = '{}'\n[[bench]]\nname = 'all-sums'\n\
          harness = false\n[workspace]\n",
-            text(&harness)
-        ),
+        text(&harness)
     );
+    write("Cargo.toml", &manifest);
     write("src/lib.rs", "");
     write(".gitignore", "target\n");
     let git = git_in(&place);
@@ -279,16 +267,14 @@ fn cargo_bench_compares_with_a_revision_and_leaves_nothing() {
         (output.status.code(), output.stdout, String::from_utf8_lossy(&output.stderr).into_owned())
     };
     let compare = &mut |budget: &str| {
-        let (_, document, errors) =
-            bench(&["chain", "--against", "HEAD", "--layouts", "0", "--json", "--budget", budget]);
+        let words = ["chain", "--against", "HEAD", "--layouts", "0", "--json", "--budget", budget];
+        let (_, document, errors) = bench(&words);
         serde_json::from_slice(&document).unwrap_or_else(|_| panic!("{errors}"))
     };
     judged(compare, &|one| is_slower(one, [1.03, 1.07]));
     let (status, _, errors) = bench(&["--against", "HEAD~1"]);
-    assert!(
-        status == Some(1) && errors.contains("--against HEAD~1: cargo cannot build it; its messages are above"),
-        "{errors}"
-    );
+    let expected = "--against HEAD~1: cargo cannot build it; its messages are above";
+    assert!(status == Some(1) && errors.contains(expected), "{errors}");
     let (status, _, errors) = bench(&["--against", "nowhere"]);
     assert!(status == Some(2) && errors.contains("no git revision, folder or program is called so"), "{errors}");
     assert_eq!(git(&["worktree", "list"]).lines().count(), 1);

@@ -47,10 +47,8 @@ fn sharing_a_cpu_is_distinguished_from_being_slowed(data: &TempDir) {
 fn a_matrix_distinguishes_sharing_from_being_slowed_predicts_three_together_and_names_missing_places() {
     let data = folder();
     sharing_a_cpu_is_distinguished_from_being_slowed(&data);
-    let document = matrix(
-        &data,
-        &["compute", "faults", "pipe", "--on", "same", "--together", "compute+faults+pipe", "--budget", "1s"],
-    );
+    let words = ["compute", "faults", "pipe", "--on", "same", "--together", "compute+faults+pipe", "--budget", "1s"];
+    let document = matrix(&data, &words);
     let together = document["together"].as_array().expect("several loads");
     assert_eq!(together.len(), 3, "each of the three is slowed by the two others");
     for slowed in together {
@@ -84,10 +82,8 @@ fn a_run_beside_other_work_reports_it_and_is_slowed() {
     let waiting = ["run", "call.pause", "--json", "--beside", "compute@same"];
     let waiting = run_of(howslow(&data).args(waiting).args(QUICK).assert().get_output());
     let left_out = |round: &record::Round| round.queued_ns.is_some();
-    assert!(
-        !cost(&waiting, "call.pause").rounds.iter().any(left_out),
-        "waits for work that was requested are measured"
-    );
+    // Waits for work that was requested are measured.
+    assert!(!cost(&waiting, "call.pause").rounds.iter().any(left_out));
     let taken = |beside: &[&str]| {
         run_of(howslow(&data).args(["run", "syscall.getppid", "--json"]).args(QUICK).args(beside).assert().get_output())
     };

@@ -223,12 +223,9 @@ fn openmetrics_are_printed_each_time_and_the_file_is_whole() {
     let Some(data) = counting("ebpf") else { return };
     let place = folder();
     let file = place.path().join("bill.prom");
-    let assert = howslow(&data)
-        .args(["bill", "--format", "openmetrics", "--every", "200ms", "-o"])
-        .arg(&file)
-        .args(["--", "sh", "-c", "sleep 0.5; kill -TERM $$"])
-        .assert()
-        .code(143);
+    let mut command = howslow(&data);
+    command.args(["bill", "--format", "openmetrics", "--every", "200ms", "-o"]).arg(&file);
+    let assert = command.args(["--", "sh", "-c", "sleep 0.5; kill -TERM $$"]).assert().code(143);
     let output = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
     let expositions: Vec<&str> = output.split_inclusive("# EOF\n").collect();
     assert!(expositions.len() >= 2 && expositions.iter().all(|text| text.ends_with("# EOF\n")), "{output}");

@@ -45,8 +45,6 @@ fn node<'a>(fleet: &'a Fleet, name: &str) -> &'a Node {
 /// Checks how the newest attempt on a node ended, and that the reason contains this.
 fn ended(fleet: &Fleet, name: &str, stage: Stage, expected: &str) {
     let last = node(fleet, name).attempts.last().unwrap_or_else(|| panic!("nothing was tried on {name}"));
-    assert!(
-        last.stage == stage && last.reason.contains(expected),
-        "{name}: {last:?}, not {stage:?} because of {expected:?}"
-    );
+    let is_expected = last.stage == stage && last.reason.contains(expected);
+    assert!(is_expected, "{name}: {last:?}, not {stage:?} because of {expected:?}");
 }

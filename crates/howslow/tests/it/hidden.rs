@@ -12,19 +12,12 @@ fn the_work_of_a_kernel_thread_is_reported_and_what_is_charged_is_not_hidden() {
     let (mut seen, mut is_reported, mut is_charged) = (Vec::new(), false, false);
     for _ in 0..TRIES {
         let args = ["run", "terminal.write@distance=same,path=processed,size=1024", "udp.self@size=512", "loop.empty"];
-        let run = run_of(
-            howslow(&folder())
-                .args(args)
-                .args(["--rounds", "1", "--precision", "100%", "--budget", "8s", "--json"])
-                .assert()
-                .get_output(),
-        );
+        let short = ["--rounds", "1", "--precision", "100%", "--budget", "8s", "--json"];
+        let run = run_of(howslow(&folder()).args(args).args(short).assert().get_output());
         let nothing = cost(&run, "loop.empty").hidden;
         assert!(nothing.is_none(), "what crosses nothing is not accounted for: {nothing:?}");
-        let (Some(terminal), Some(datagram)) = (cost(&run, "terminal.write").hidden, cost(&run, "udp.self").hidden)
-        else {
-            continue;
-        };
+        let hidden = ["terminal.write", "udp.self"].map(|id| cost(&run, id).hidden);
+        let [Some(terminal), Some(datagram)] = hidden else { continue };
         // On a busy machine other programs hide what is hidden; what the kernel charges its threads for is seen all the same.
         let threads = terminal.kernel_threads_ns.is_some_and(|time| time.0 > 0.05 * terminal.charged_ns.0);
         is_reported |= threads || terminal.known().is_some_and(|time| time.0 > 0.05 * terminal.charged_ns.0);

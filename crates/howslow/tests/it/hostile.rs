@@ -111,10 +111,8 @@ fn no_row_file_or_name_controls_the_terminal_on_any_verb() {
     ];
     lines.extend(reading.iter().map(|words| words.iter().map(ToString::to_string).collect()));
     assert!(lines.len() > 150, "{}", lines.len());
-    let found: Vec<String> = lines
-        .iter()
-        .filter_map(|words| printed(&data, &store, &words.iter().map(String::as_str).collect::<Vec<_>>()))
-        .collect();
+    let all = |words: &Vec<String>| printed(&data, &store, &words.iter().map(String::as_str).collect::<Vec<_>>());
+    let found: Vec<String> = lines.iter().filter_map(all).collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 

@@ -27,9 +27,7 @@ fn traced(data: &TempDir, store: &str, words: &[&str], tracing: &[&str]) -> Chil
     command.args(["-D", "-o"]).arg(data.path().join("trace")).args(tracing);
     command.arg(assert_cmd::cargo::cargo_bin!("howslow")).args(words).current_dir(data.path());
     command.env("HOWSLOW_DATA", data.path().join("data")).env("HOWSLOW_PRICES", "kept").env("HOWSLOW_STORE", store);
-    for name in ["TMPDIR", "XDG_RUNTIME_DIR"] {
-        command.env(name, data.path());
-    }
+    command.env("TMPDIR", data.path()).env("XDG_RUNTIME_DIR", data.path());
     let errors = fs::File::create(data.path().join("errors")).expect("a file");
     let started = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors).spawn();
     started.expect("strace, which the tests of bills need too")
@@ -84,9 +82,8 @@ struct Victim<'a> {
     store: &'a str,
     /// It is killed from the first call on that mentions this.
     begin: &'a str,
-    /// What is in its folder before.
+    /// Makes what is in its folder before, and checks its folder afterwards.
     prepare: &'a (dyn Fn(&TempDir) + Sync),
-    /// Checks its folder afterwards.
     check: &'a (dyn Fn(&TempDir) + Sync),
     /// How many may be killed at the same time.
     at_once: usize,
@@ -132,10 +129,8 @@ impl Victim<'_> {
     fn is_killed_anywhere(&self) {
         let all = self.calls();
         let by_name = first_middle_and_last(&all);
-        let chosen: BTreeSet<_> = match std::env::var_os(EVERY) {
-            Some(_) => by_name.iter().chain(spread(&all, MANY)).cloned().collect(),
-            None => spread(&by_name, SOME).cloned().collect(),
-        };
+        let every = std::env::var_os(EVERY).map(|_| by_name.iter().chain(spread(&all, MANY)).cloned().collect());
+        let chosen: BTreeSet<_> = every.unwrap_or_else(|| spread(&by_name, SOME).cloned().collect());
         let (count, began) = (chosen.len(), Instant::now());
         let (queue, killed) = (Mutex::new(chosen.into_iter()), Mutex::new(0));
         std::thread::scope(|scope| {

@@ -32,8 +32,8 @@ fn json(data: &TempDir, path: &Path, words: &[&str]) -> Value {
 /// a dry run and the user's id show.
 pub fn limits(data: &TempDir) -> Option<File> {
     let path = plan(data, SMALL);
-    let output =
-        howslow(data).arg("load").arg(&path).arg("--dry-run").args(["--memory", "16MiB"]).output().expect("it starts");
+    let words = ["--dry-run", "--memory", "16MiB"];
+    let output = howslow(data).arg("load").arg(&path).args(words).output().expect("it starts");
     let by = String::from_utf8_lossy(&output.stdout).contains("limited by control groups");
     if !by || !rustix::process::geteuid().is_root() {
         testing::left_out!("limits of memory and page devices need root and the memory controller");
@@ -70,11 +70,8 @@ fn the_accounts_agree(configuration: &Value) {
     let all = &configuration["all"];
     assert!(number(all, "count") > 5.0 && number(all, "failed") == 0.0, "{all}");
     // Three accounts of the same processor time: reports by getrusage, wait4, the control group.
-    let (reported, waited, group) = (
-        number(configuration, "reported_cpu_s"),
-        number(configuration, "waited_cpu_s"),
-        number(configuration, "group_cpu_s"),
-    );
+    let accounts = ["reported_cpu_s", "waited_cpu_s", "group_cpu_s"];
+    let [reported, waited, group] = accounts.map(|key| number(configuration, key));
     assert!((waited / group - 1.0).abs() < 0.1, "wait4 {waited}, group {group}");
     assert!((reported / waited - 1.0).abs() < 0.2, "reports {reported}, wait4 {waited}");
     // 18 MiB do not fit into 12: pages come back, and those of the depths are those of the interactions.
@@ -95,11 +92,8 @@ fn the_accounts_agree(configuration: &Value) {
 }
 
 fn its_demands_answer_the_questions_of_the_model(data: &TempDir, results: &Value, file: &str) {
-    assert_eq!(
-        count(data.path().join("predictions")),
-        2,
-        "the predictions and the demands, as they were before anything ran"
-    );
+    // The predictions and the demands, as they were before anything ran.
+    assert_eq!(count(data.path().join("predictions")), 2);
     assert_eq!(results["predicted_before"].as_array().map(Vec::len), Some(2));
     let document = data.path().join("experiment.json");
     std::fs::write(&document, results.to_string()).expect("a file");
@@ -121,13 +115,8 @@ fn its_demands_answer_the_questions_of_the_model(data: &TempDir, results: &Value
         assert!(number(response, column) > 0.0, "{response}");
     }
     assert!(number(&response["solved"], "value") > 0.0 && number(&response["simulated"], "value") > 0.0, "{response}");
-    howslow(data)
-        .arg("model")
-        .arg(file)
-        .args(["--device", "zram"])
-        .assert()
-        .code(2)
-        .stderr(contains("the file has swap"));
+    let refused = howslow(data).arg("model").arg(file).args(["--device", "zram"]).assert();
+    refused.code(2).stderr(contains("the file has swap"));
 }
 
 #[test]
@@ -198,17 +187,13 @@ fn files_that_do_not_fit_are_read_again_and_memory_that_is_too_small_kills() {
         [[interaction]]\nname = 'read'\ncommand = ['cksum', 'words']\n";
     let document = json(&data, &plan(&data, text), &["--users", "2", "--memory", "8MiB", "--device", "none"]);
     let configuration = &document["configurations"][0];
-    assert!(
-        number(configuration, "file_refaults") > 100.0 && number(configuration, "pages_in") == 0.0,
-        "{configuration}"
-    );
+    let [again, pages_in] = ["file_refaults", "pages_in"].map(|key| number(configuration, key));
+    assert!(again > 100.0 && pages_in == 0.0, "{configuration}");
     let path = plan(&data, SMALL);
     let document = json(&data, &path, &["--users", "2", "--memory", "4MiB", "--device", "none"]);
     let configuration = &document["configurations"][0];
-    assert!(
-        number(configuration, "killed_for_memory") >= 1.0 && number(&configuration["all"], "failed") >= 1.0,
-        "{configuration}"
-    );
+    let [killed, failed] = [number(configuration, "killed_for_memory"), number(&configuration["all"], "failed")];
+    assert!(killed >= 1.0 && failed >= 1.0, "{configuration}");
     // The processor time of the killed is in the account of wait4 alone.
     assert!(number(configuration, "waited_cpu_s") > number(configuration, "reported_cpu_s"), "{configuration}");
 }
@@ -225,25 +210,19 @@ fn commands_that_fail_hang_or_are_missing_are_results() {
         [[interaction]]\nname = 'missing'\ncommand = ['no-such-program']\noptional = true\n";
     let document = json(&data, &plan(&data, text), &["--users", "4"]);
     let interaction = |name: &str| {
-        let all = document["configurations"][0]["interactions"].as_array().expect("a list").clone();
-        all.into_iter()
-            .find(|interaction| interaction["name"] == name)
-            .unwrap_or_else(|| panic!("{name} in {document}"))
+        let mut all = document["configurations"][0]["interactions"].as_array().expect("a list").iter();
+        all.find(|interaction| interaction["name"] == name).unwrap_or_else(|| panic!("{name} in {document}"))
     };
     let sort = interaction("sort");
-    assert!(number(&sort, "count") > 0.0 && number(&sort, "failed") == 0.0, "{sort}");
+    assert!(number(sort, "count") > 0.0 && number(sort, "failed") == 0.0, "{sort}");
     for name in ["fails", "hangs"] {
         let failing = interaction(name);
-        assert!(number(&failing, "count") > 0.0 && failing["count"] == failing["failed"], "{failing}");
+        assert!(number(failing, "count") > 0.0 && failing["count"] == failing["failed"], "{failing}");
     }
     assert!(document["notes"].to_string().contains("no-such-program"), "{}", document["notes"]);
     let needed = plan(&data, &text.replace("optional = true", ""));
-    howslow(&data)
-        .arg("load")
-        .arg(&needed)
-        .assert()
-        .code(2)
-        .stderr(contains("no-such-program").and(contains("install")));
+    let refused = howslow(&data).arg("load").arg(&needed).assert().code(2);
+    refused.stderr(contains("no-such-program").and(contains("install")));
 }
 
 #[test]
@@ -312,8 +291,7 @@ fn the_least_memory_for_a_command_is_found() {
 }
 
 fn start(data: &TempDir, path: &Path, words: &[&str]) -> Child {
-    let binary = assert_cmd::cargo::cargo_bin("howslow");
-    let mut command = Process::new(binary);
+    let mut command = Process::new(assert_cmd::cargo::cargo_bin("howslow"));
     command.env("HOWSLOW_DATA", data.path()).env("TMPDIR", data.path()).env("XDG_RUNTIME_DIR", data.path());
     command.arg("load").arg(path).args(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts")
 }
@@ -326,11 +304,8 @@ fn swaps() -> String {
 pub fn groups_of(pid: u32) -> Vec<PathBuf> {
     let root = Path::new("/sys/fs/cgroup");
     let hierarchies = std::fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
-    let all =
-        hierarchies.chain([root.to_path_buf()]).flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten());
+    let groups = |folder| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let all = hierarchies.chain([root.to_path_buf()]).flat_map(groups);
     let ours = format!("howslow-load-{pid}-");
-    all.flatten()
-        .filter(|entry| entry.file_name().to_string_lossy().starts_with(&ours))
-        .map(|entry| entry.path())
-        .collect()
+    all.filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&ours))).collect()
 }

@@ -121,10 +121,8 @@ fn an_address_that_is_none_and_one_of_no_server_are_reported_without_their_passw
     // A run is kept in a file, and holds nothing of the password either.
     let mut run = howslow(&data);
     run.env("HOWSLOW_STORE", "postgres://ann:s3cr3t@127.0.0.1:1/d").args(["run", "loop.empty", "--json"]).args(REPLAY);
-    let done = run
-        .assert()
-        .success()
-        .stderr(contains("taken in when the store can be used again").and(contains("s3cr3t").not()));
+    let note = contains("taken in when the store can be used again").and(contains("s3cr3t").not());
+    let done = run.assert().success().stderr(note);
     assert!(!String::from_utf8_lossy(&done.get_output().stdout).contains("s3cr3t"));
     let waiting = fs::read_dir(data.path().join("waiting")).expect("a folder").flatten().next().expect("a store");
     let file = fs::read_dir(waiting.path()).expect("a folder").flatten().next().expect("a run");

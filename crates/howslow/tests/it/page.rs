@@ -31,12 +31,9 @@ fn a_full_disk_leaves_no_half_page_and_keeps_the_old_one() {
     let script = "mount -t tmpfs -o size=16k none \"$1\" || exit 98; \"$0\" report \"$2\" -o \"$1/page.html\"; \
         echo \"$? $(ls -A \"$1\" | wc -l)\"; echo old >\"$1/page.html\"; \
         \"$0\" report --force \"$2\" -o \"$1/page.html\"; echo \"$? $(ls -A \"$1\" | wc -l) $(cat \"$1/page.html\")\"";
-    let output = std::process::Command::new("unshare")
-        .args(["--mount", "sh", "-c", script])
-        .args([&assert_cmd::cargo::cargo_bin("howslow"), &small, &run])
-        .env("HOWSLOW_DATA", data.path())
-        .output()
-        .expect("unshare runs");
+    let mut command = std::process::Command::new("unshare");
+    command.args(["--mount", "sh", "-c", script]).args([&assert_cmd::cargo::cargo_bin("howslow"), &small, &run]);
+    let output = command.env("HOWSLOW_DATA", data.path()).output().expect("unshare runs");
     if matches!(output.status.code(), Some(1 | 98)) {
         testing::not_tested!("no mount in a namespace of its own; run the tests as root");
     }

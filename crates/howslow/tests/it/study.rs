@@ -29,13 +29,8 @@ fn every_operation_that_studies_and_derivations_name_exists() {
         let plans: Vec<&str> = load::SHIPPED.iter().map(|(name, _)| *name).collect();
         assert!(study.users.is_none_or(|users| plans.contains(&users.plan)), "{}", study.name);
     }
-    for (_, part) in DERIVATIONS
-        .derived
-        .iter()
-        .chain(&DERIVATIONS.if_measured)
-        .flat_map(|derivation| derivation.routes)
-        .flat_map(Route::parts)
-    {
+    let derivations = DERIVATIONS.derived.iter().chain(&DERIVATIONS.if_measured);
+    for (_, part) in derivations.flat_map(|derivation| derivation.routes).flat_map(Route::parts) {
         problems.extend(missing(part.term.operation, &part.term.term().at));
     }
     assert!(problems.is_empty(), "{problems:#?}");

@@ -31,16 +31,9 @@ pub fn folder() -> TempDir {
 /// that every sentence stands on one line, whatever the figures in it are.
 pub fn howslow(data: &TempDir) -> Command {
     let mut command = Command::cargo_bin("howslow").expect("the binary is built");
-    command
-        .env("HOWSLOW_DATA", data.path())
-        .env("HOWSLOW_PRICES", "kept")
-        .env("HOWSLOW_STORE", "files")
-        .env("XDG_RUNTIME_DIR", data.path())
-        .env_remove("NO_COLOR")
-        .env_remove("CLICOLOR_FORCE")
-        .env_remove("CI")
-        .env("COLUMNS", "1000")
-        .timeout(Duration::from_secs(600));
+    command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("CI").timeout(Duration::from_secs(600));
+    command.env("HOWSLOW_DATA", data.path()).env("XDG_RUNTIME_DIR", data.path());
+    command.envs([("HOWSLOW_PRICES", "kept"), ("HOWSLOW_STORE", "files"), ("COLUMNS", "1000")]);
     command
 }
 
@@ -140,21 +133,15 @@ pub fn without_rights(data: &TempDir, words: &[&str]) -> Option<Output> {
     let user = ["--reuid", "65534", "--regid", "65534", "--clear-groups"];
     let run = |program: &Path, words: &[&str]| {
         let mut command = std::process::Command::new("setpriv");
-        command
-            .args(user)
-            .arg(program)
-            .args(words)
-            .current_dir("/")
-            .env("HOWSLOW_DATA", data.path())
-            .env("HOWSLOW_PRICES", "kept");
+        command.args(user).arg(program).args(words).current_dir("/");
+        command.env("HOWSLOW_DATA", data.path()).env("HOWSLOW_PRICES", "kept");
         command.stdin(std::process::Stdio::null()).output()
     };
     match run(program, &["--version"]) {
         Ok(output) if output.status.success() => Some(run(program, words).expect("it runs")),
         other => {
-            testing::not_tested!(
-                "howslow cannot run as another user: {other:?}; run as root, in a folder that others can read"
-            );
+            let remedy = "run as root, in a folder that others can read";
+            testing::not_tested!("howslow cannot run as another user: {other:?}; {remedy}");
             None
         }
     }

@@ -3,7 +3,7 @@
 
 mod program;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -60,14 +60,9 @@ impl System {
             let target = target(self.architecture);
             return missing(&format!("there is no Rust library for {target}"), &format!("rustup target add {target}"));
         };
-        Some(match self.emulator {
-            None => Command::new(program),
-            Some(emulator) => {
-                let mut command = Command::new(emulator);
-                command.arg(program);
-                command
-            }
-        })
+        let mut command = Command::new(self.emulator.map_or(program.as_os_str(), std::ffi::OsStr::new));
+        command.args(self.emulator.map(|_| &program));
+        Some(command)
     }
 
     /// Measures; `None` if it cannot run.
@@ -81,11 +76,7 @@ impl System {
         let run = record::run_from_bytes(text.as_bytes());
         let run = run.unwrap_or_else(|error| panic!("{}: {error}: {errors}", self.architecture));
         assert_eq!(status, Some(if run.skipped.is_empty() { 0 } else { 3 }), "exit status: {errors}");
-        let left: Vec<PathBuf> = std::fs::read_dir(data.path().join("scratch"))
-            .expect("a folder")
-            .flatten()
-            .map(|entry| entry.path())
-            .collect();
+        let left: Vec<_> = std::fs::read_dir(data.path().join("scratch")).expect("a folder").flatten().collect();
         assert!(left.is_empty(), "left behind: {left:?}");
         Some(run)
     }
@@ -97,13 +88,8 @@ fn output(command: &mut Command, data: &TempDir) -> (Option<i32>, String, String
     std::fs::create_dir_all(&scratch).expect("a folder");
     let (text, errors) = (data.path().join("text"), data.path().join("errors"));
     let file = |path: &Path| std::fs::File::create(path).expect("a file");
-    let mut child = command
-        .env("HOWSLOW_DATA", data.path().join("data"))
-        .env("TMPDIR", &scratch)
-        .stdout(file(&text))
-        .stderr(file(&errors))
-        .spawn()
-        .expect("it starts");
+    command.env("HOWSLOW_DATA", data.path().join("data")).env("TMPDIR", &scratch);
+    let mut child = command.stdout(file(&text)).stderr(file(&errors)).spawn().expect("it starts");
     let begin = Instant::now();
     let status = loop {
         if let Some(status) = child.try_wait().expect("it can be waited for") {

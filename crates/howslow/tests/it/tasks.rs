@@ -17,13 +17,10 @@ fn done(name: &str, data: &TempDir) -> String {
     let program = assert_cmd::cargo::cargo_bin("howslow");
     let path =
         format!("{}:{}", program.parent().expect("a folder").display(), std::env::var("PATH").unwrap_or_default());
-    let output = Command::new("sh")
-        .args(["-c", &script])
-        .current_dir(data.path())
-        .envs([("PATH", path.as_str()), ("BUDGET", "4s"), ("HOWSLOW_STORE", "files")])
-        .env("HOWSLOW_DATA", data.path())
-        .output()
-        .expect("a shell");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &script]).current_dir(data.path()).env("HOWSLOW_DATA", data.path());
+    shell.envs([("PATH", path.as_str()), ("BUDGET", "4s"), ("HOWSLOW_STORE", "files")]);
+    let output = shell.output().expect("a shell");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
     text
@@ -77,10 +74,8 @@ fn the_script_gates_a_pull_request() {
     };
     assert!(errors.starts_with(&format!("howslow: gate {word}: ")), "{errors}");
     let comment = fs::read_to_string(data.path().join("comment.md")).expect("a comment");
-    assert!(
-        comment.starts_with(&format!("### howslow: gate {word}\n")) && comment.contains("syscall.getppid"),
-        "{comment}"
-    );
+    let begin = format!("### howslow: gate {word}\n");
+    assert!(comment.starts_with(&begin) && comment.contains("syscall.getppid"), "{comment}");
     assert!(data.path().join("before.json").exists() && data.path().join("after.json").exists());
 }
 
@@ -96,14 +91,9 @@ fn the_task_with_pandas_is_done_in_three_commands() {
         return;
     }
     let (data, place) = (folder(), folder());
-    let output = Command::new(root.join("docs/tasks/pandas.sh"))
-        .args(QUICK)
-        .current_dir(place.path())
-        .env("HOWSLOW", assert_cmd::cargo::cargo_bin("howslow"))
-        .env("HOWSLOW_DATA", data.path())
-        .env("PYTHONPATH", packages)
-        .output()
-        .expect("the script runs");
+    let mut script = Command::new(root.join("docs/tasks/pandas.sh"));
+    script.args(QUICK).current_dir(place.path()).env("HOWSLOW", assert_cmd::cargo::cargo_bin("howslow"));
+    let output = script.env("HOWSLOW_DATA", data.path()).env("PYTHONPATH", packages).output().expect("the script runs");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
     assert!(text.contains("syscall.getppid") && text.contains("pipe.self") && text.contains("half"), "{text}");

@@ -45,10 +45,8 @@ fn the_page_begins_with_which_takes_longer() {
     let both = ["-c", "sleep 0.15", "-c", "sleep 0.03", "-o", "run.json"];
     let compared = page(&both, "'sleep 0.15' is slower than 'sleep 0.03': it takes ");
     let why = "why: howslow bill --repeat 9 --against 'sleep 0.03' -- sleep";
-    assert!(
-        ["a run on average: user ", why, "memory  exit\n"].iter().all(|part| compared.contains(part)),
-        "{compared}"
-    );
+    let parts = ["a run on average: user ", why, "memory  exit\n"];
+    assert!(parts.iter().all(|part| compared.contains(part)), "{compared}");
     let run = record::read_run(&data.path().join("run.json")).expect("a run");
     let [ratio] = run.ratios.as_slice() else { panic!("{:?}", run.ratios) };
     assert_eq!((ratio.operation.as_str(), ratio.base.as_str()), ("command: sleep 0.15", "command: sleep 0.03"));

@@ -177,11 +177,12 @@ fn account(document: &Value, pid: u32) -> Option<&Value> {
 
 fn one_interval_is_a_table_or_a_document() {
     let data = folder();
-    let mut busy =
-        Command::new("sh").args(["-c", "while :; do kill -0 $$; done"]).stdout(Stdio::null()).spawn().expect("sh");
+    let mut busy = Command::new("sh");
+    busy.args(["-c", "while :; do kill -0 $$; done"]).stdout(Stdio::null());
+    let mut busy = busy.spawn().expect("sh");
     let watched = |arguments: &[&str]| {
-        let output =
-            howslow(&data).args(["top", "--once", "--every", "300ms"]).args(arguments).output().expect("it runs");
+        let output = howslow(&data).args(["top", "--once", "--every", "300ms"]).args(arguments).output();
+        let output = output.expect("it runs");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         (String::from_utf8(output.stdout).expect("text"), String::from_utf8(output.stderr).expect("text"))
     };

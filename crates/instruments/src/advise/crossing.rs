@@ -160,13 +160,12 @@ fn bounds_of(id: &str, axis: Option<&Axis>) -> String {
 
 /// True if every crossing is known closely.
 fn is_known(answer: &CrossoverAnswer) -> bool {
-    match answer {
-        CrossoverAnswer::Once(crossing) => crossing.at.high <= crossing.at.low * NARROW,
-        CrossoverAnswer::Several(crossings) => {
-            crossings.iter().all(|crossing| crossing.at.high <= crossing.at.low * NARROW)
-        }
-        _ => false,
-    }
+    let crossings = match answer {
+        CrossoverAnswer::Once(crossing) => std::slice::from_ref(crossing),
+        CrossoverAnswer::Several(crossings) => crossings,
+        _ => return false,
+    };
+    crossings.iter().all(|crossing| crossing.at.high <= crossing.at.low * NARROW)
 }
 
 impl CrossoverRequest {
@@ -209,12 +208,10 @@ mod tests {
 
     use super::*;
 
-    const CHEAP_START: Operation =
+    static CHEAP_START: Operation =
         Operation { id: "made.up", axes: &[size(&[Value::Number(64)]).in_steps(8, 8, 1 << 20)], ..Operation::DEFAULT };
-    const CHEAP_BYTES: Operation =
+    static CHEAP_BYTES: Operation =
         Operation { id: "made.down", axes: &[size(&[Value::Number(64)]).within(1, 1 << 20)], ..Operation::DEFAULT };
-    static ONE: Operation = CHEAP_START;
-    static OTHER: Operation = CHEAP_BYTES;
 
     /// 200 + x / 10 against 300 + x / 50, each known to a half percent: they cross at 1250.
     fn made_up(item: &Item) -> Cost {
@@ -229,7 +226,7 @@ mod tests {
 
     fn request(range: (u64, u64)) -> CrossoverRequest {
         let point = Point::default().with("size", Value::Number(64));
-        let items = [&ONE, &OTHER].map(|operation| Item { operation, point: point.clone() });
+        let items = [&CHEAP_START, &CHEAP_BYTES].map(|operation| Item { operation, point: point.clone() });
         CrossoverRequest { items, axis: "size".into(), range, by: By::Time, budget: Duration::from_secs(60) }
     }
 

@@ -12,6 +12,7 @@ use operation::Failure;
 use rustix::fs::{Advice, OFlags, fadvise};
 use rustix::io::pread;
 use rustix::param::page_size;
+use serde::{Deserialize, Serialize};
 use system::guard::apart;
 
 use crate::advise::stretch::{patience, put_out};
@@ -20,7 +21,7 @@ use crate::advise::ways::open_with;
 /// The largest request timed.
 const LARGEST: u64 = 4 << 20;
 
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Requests {
     /// Whether they went past the page cache; otherwise through it, the file put out of it before.
     pub direct: bool,
@@ -35,11 +36,8 @@ pub(crate) struct Requests {
 /// Times requests on this file for about so long, in a process of its own. The file is put out of memory. Fails when it
 /// cannot be read.
 pub(crate) fn requests(path: &Path, length: u64, share: Duration) -> Result<Requests, Failure> {
-    let timed = apart(share + Duration::from_secs(60), || {
-        here(path, length, share).map(|timed| (timed.direct, timed.stayed, timed.page_ns, timed.in_order))
-    });
-    let (direct, stayed, page_ns, in_order) = timed.map_err(|lost| Failure::wrong(lost.to_string()))??;
-    Ok(Requests { direct, stayed, page_ns, in_order })
+    let timed = apart(share + Duration::from_secs(60), || here(path, length, share));
+    timed.map_err(|lost| Failure::wrong(lost.to_string()))?
 }
 
 fn here(path: &Path, length: u64, share: Duration) -> Result<Requests, Failure> {

@@ -8,13 +8,14 @@ use catalogue::reading::VisitPlan;
 use catalogue::residence;
 use operation::Failure;
 use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
 use system::guard::{Lost, apart};
 
 use crate::advise::method::{Advised, Method};
 use crate::advise::stretch::{Consumer, FileState, ReadingProgram, Stretch, put_out};
 use crate::advise::{device, ways};
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Passed {
     /// Bytes read, fewer than the stretch has when the limit came first.
     pub bytes: u64,
@@ -40,25 +41,15 @@ pub(crate) fn pass(
 ) -> Result<Passed, Failure> {
     // Beyond the pass: writing what is dirty and reading what must be in memory, on the slowest of disks.
     let patience = program.limit + Duration::from_secs(60);
-    let apart = apart(patience, || here(path, stretch, method, state, program).map(Passed::into_numbers));
-    let done = apart.map_err(|lost| match lost {
+    apart(patience, || here(path, stretch, method, state, program)).map_err(|lost| match lost {
         Lost::Killed(libc::SIGBUS) => {
             Failure::wrong("the file was truncated while it was read (SIGBUS on its mapping)")
         }
         lost => Failure::wrong(lost.to_string()),
-    })?;
-    Ok(Passed::from_numbers(done?))
+    })?
 }
 
 impl Passed {
-    fn into_numbers(self) -> (u64, f64, f64, u64, u64) {
-        (self.bytes, self.elapsed_ns, self.cpu_ns, self.resident, self.sum)
-    }
-
-    fn from_numbers((bytes, elapsed_ns, cpu_ns, resident, sum): (u64, f64, f64, u64, u64)) -> Passed {
-        Passed { bytes, elapsed_ns, cpu_ns, resident, sum }
-    }
-
     /// Bytes a second.
     pub fn rate(&self) -> f64 {
         self.bytes as f64 * 1e9 / self.elapsed_ns.max(1.0)

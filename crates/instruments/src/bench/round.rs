@@ -58,11 +58,7 @@ const SHIFTS: usize = 256;
 
 impl RoundOrder {
     /// Does it. The process ends afterwards, so its affinity may change.
-    pub fn take(&self, moments: &mut QuietCore) -> Result<RoundTaken, String> {
-        self.run(moments).map_err(|error| error.to_string())
-    }
-
-    fn run(&self, moments: &mut QuietCore) -> Result<RoundTaken, BenchError> {
+    pub fn take(&self, moments: &mut QuietCore) -> Result<RoundTaken, BenchError> {
         let mut random = Rng::with_seed(self.seed);
         let allowed = sched_getaffinity(None).unwrap_or_default();
         let usable = usable();

@@ -11,7 +11,7 @@ use crate::interference::worker::{READY, Task, slot, work};
 /// Workers that were started together.
 pub(crate) struct Company {
     crew: Crew,
-    tasks: Vec<Task>,
+    pub tasks: Vec<Task>,
     /// The latest command to each.
     sent: Vec<u32>,
 }
@@ -62,16 +62,8 @@ impl Company {
         Ok(company)
     }
 
-    pub fn post(&self, number: usize) -> &Post {
+    fn post(&self, number: usize) -> &Post {
         self.crew.post(number)
-    }
-
-    pub fn task(&self, number: usize) -> &Task {
-        &self.tasks[number]
-    }
-
-    pub fn tasks(&self) -> &[Task] {
-        &self.tasks
     }
 
     /// Why a worker's work is impossible here, if it has ended for that reason.

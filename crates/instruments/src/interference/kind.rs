@@ -13,7 +13,7 @@ pub struct Kind {
     pub name: &'static str,
     /// What it does, in one sentence without a full stop.
     pub summary: &'static str,
-    operation: &'static str,
+    pub(crate) operation: &'static str,
     /// Its point on this CPU.
     point: fn(u32) -> Point,
 }
@@ -118,10 +118,6 @@ impl Kind {
     /// The operation that it repeats. Fails if this program does not have it.
     pub fn operation(&self) -> Result<&'static Operation, InterferenceError> {
         catalogue::find(self.operation).ok_or(InterferenceError::Operation { id: self.operation })
-    }
-
-    pub fn operation_id(&self) -> &'static str {
-        self.operation
     }
 
     pub fn point(&self, cpu: u32) -> Point {

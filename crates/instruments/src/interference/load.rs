@@ -52,7 +52,7 @@ impl Load {
     pub fn described(&self, cpu: u32) -> Beside {
         Beside {
             kind: self.kind.name.into(),
-            operation: self.kind.operation_id().into(),
+            operation: self.kind.operation.into(),
             at: self.kind.point(cpu),
             dose: self.dose,
             place: self.place,

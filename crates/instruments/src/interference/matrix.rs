@@ -4,7 +4,9 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use analysis::interference::{ComparedStretch, Interference, POINTS, PairSlowdown, Slowdown};
+use analysis::interference::{
+    ComparedStretch, DescribedKind, Interference, NotMeasured, POINTS, PairSlowdown, Slowdown,
+};
 use measure::{Progress, Scratch, Signals};
 use record::Place;
 
@@ -13,7 +15,7 @@ use crate::interference::error::InterferenceError;
 use crate::interference::kind::{KINDS, Kind};
 use crate::interference::load::{Cpus, Load};
 use crate::interference::loads::spread;
-use crate::interference::plan::{Request, RequestedCell, cells};
+use crate::interference::plan::{self, Request, RequestedCell, cells};
 use crate::interference::worker::{PERIOD, Role, Task};
 
 /// Lengths of a stretch in seconds: alone or beside work elsewhere; beside work that rests now and then, which is several
@@ -56,19 +58,32 @@ pub fn matrix(
         match cpus.at(place) {
             Ok(_) => result.places.push(place),
             Err(InterferenceError::Place { reason, remedy }) => {
-                result.skipped.push((place.described().into(), format!("{reason}; to measure it: {remedy}")));
+                let reason = format!("{reason}; to measure it: {remedy}");
+                result.skipped.push(NotMeasured { what: place.described().into(), reason });
             }
             Err(other) => return Err(other),
         }
     }
     let requested = cells(request, &cpus, &result.places);
     if requested.is_empty() {
-        let why: Vec<&str> = result.skipped.iter().map(|(_, why)| why.as_str()).collect();
+        let why: Vec<&str> = result.skipped.iter().map(|skip| skip.reason.as_str()).collect();
         let reason = format!("there is no CPU for the work beside ({})", why.join("; "));
         return Err(InterferenceError::Place { reason, remedy: "choose other places (--on)".into() });
     }
-    result.kinds =
-        kinds_of(&requested).into_iter().map(|kind| (kind.name.into(), described(kind, cpus.victim))).collect();
+    for &kinds in &request.together {
+        // The places are the same for each pair of the three.
+        if plan::pair(kinds[0], kinds[1], &cpus, &result.places).is_none() {
+            let reason =
+                "two loads at once run on another CPU or on the same; to measure it: --on other or --on same".into();
+            result.skipped.push(NotMeasured { what: kinds.map(|kind| kind.name).join("+"), reason });
+        }
+    }
+    let kinds = KINDS.iter().filter(|kind| requested.iter().any(|cell| cell.names(kind.name)));
+    let described = |kind: &Kind| {
+        let operation = format!("{}{}", kind.operation, kind.point(cpus.victim));
+        DescribedKind { name: kind.name.into(), operation }
+    };
+    result.kinds = kinds.map(described).collect();
     let signals = Signals::watch();
     let mut work = Work {
         cpus,
@@ -84,20 +99,11 @@ pub fn matrix(
     };
     work.scale = work.fitting_scale();
     (result.passes, result.interrupted) = work.passes(scratch_root, request.seed)?;
-    result.skipped.extend(work.impossible.iter().map(|(kind, why)| ((*kind).into(), why.clone())));
+    let skipped = |(kind, why): (&str, String)| NotMeasured { what: kind.into(), reason: why };
+    result.skipped.extend(std::mem::take(&mut work.impossible).into_iter().map(skipped));
     result.cells = work.cells();
     result.seconds = started.elapsed().as_secs_f64();
     Ok(result)
-}
-
-/// The operation and the point that stand for a kind.
-fn described(kind: &Kind, cpu: u32) -> String {
-    format!("{}{}", kind.operation_id(), kind.point(cpu))
-}
-
-/// The kinds that cells name, each once.
-fn kinds_of(requested: &[RequestedCell]) -> Vec<&'static Kind> {
-    KINDS.iter().filter(|kind| requested.iter().any(|cell| cell.names(kind.name))).collect()
 }
 
 /// How the work of passes ended early.
@@ -189,17 +195,19 @@ impl Work<'_> {
     fn pass(&mut self, scratch_root: &Path, first: bool, random: &mut fastrand::Rng) -> Result<(), Stopped> {
         let scratch = Scratch::make(scratch_root).map_err(InterferenceError::from)?;
         let mut company = Company::start(self.tasks(scratch.path(), random)?, scratch.path())?;
-        for number in 0..company.tasks().len() {
+        for number in 0..company.tasks.len() {
+            let kind = company.tasks[number].kind.name;
             match company.impossible(number) {
-                Some(why) => self.note_impossible(company.task(number).kind.name, why),
+                Some(_) if self.impossible.iter().any(|(known, _)| *known == kind) => {}
+                Some(why) => self.impossible.push((kind, why)),
                 None => company.check(number)?,
             }
         }
         let mut victims: Vec<usize> =
-            (0..company.tasks().len()).filter(|&number| company.task(number).role == Role::Victim).collect();
+            (0..company.tasks.len()).filter(|&number| company.tasks[number].role == Role::Victim).collect();
         random.shuffle(&mut victims);
         for victim in victims {
-            let name = company.task(victim).kind.name;
+            let name = company.tasks[victim].kind.name;
             let is_open = |&cell: &usize| self.requested[cell].victim == name && !self.is_settled(cell);
             let mut cells: Vec<usize> = (0..self.requested.len()).filter(is_open).collect();
             if !cells.is_empty() {
@@ -211,12 +219,6 @@ impl Work<'_> {
         }
         drop(company);
         Ok(())
-    }
-
-    fn note_impossible(&mut self, kind: &'static str, why: String) {
-        if self.impossible.iter().all(|(known, _)| *known != kind) {
-            self.impossible.push((kind, why));
-        }
     }
 
     /// The workers of a pass: a victim of each kind that is one, and a load of each kind on each CPU where it is one.
@@ -284,7 +286,7 @@ impl Work<'_> {
         let places = spread(&loads, &self.cpus)?;
         let worker = |load: &Load, cpu: u32| {
             let is = |task: &Task| task.role == Role::Load && task.cpu == cpu && task.kind.name == load.kind.name;
-            company.tasks().iter().position(is)
+            company.tasks.iter().position(is)
         };
         let numbers: Vec<usize> = loads.iter().zip(places).filter_map(|(load, cpu)| worker(load, cpu)).collect();
         let length = Duration::from_secs_f64(scaled(Work::length(&loads), self.scale) * f64::from(longer));

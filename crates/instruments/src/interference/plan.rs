@@ -82,7 +82,7 @@ pub(crate) fn cells(request: &Request, cpus: &Cpus, places: &[Place]) -> Vec<Req
 
 /// Two loads at once: each on a CPU of its own beside the victim's where there are two, else each half the time on the only
 /// one. Where there is none, or none is requested, both on the victim's, if that is a place requested.
-fn pair(one: &'static Kind, other: &'static Kind, cpus: &Cpus, places: &[Place]) -> Option<Vec<Load>> {
+pub(crate) fn pair(one: &'static Kind, other: &'static Kind, cpus: &Cpus, places: &[Place]) -> Option<Vec<Load>> {
     let is_requested = |place: Place| places.contains(&place).then_some(place);
     let others = is_requested(Place::Other).and_then(|place| cpus.at(place).ok()).map_or(0, |cpus| cpus.len());
     let (place, dose) = match others {

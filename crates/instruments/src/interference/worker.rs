@@ -2,6 +2,7 @@
 //! victim does its work for a stretch of time and reports what that took.
 
 use std::cell::RefCell;
+use std::convert::Infallible;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -70,10 +71,8 @@ pub(crate) fn work(task: &Task, post: &Post) -> String {
     }
 }
 
-/// Nothing: a worker obeys until it is killed.
-enum Never {}
-
-fn obey(task: &Task, post: &Post) -> Result<Never, Failure> {
+/// Returns nothing: a worker obeys until it is killed.
+fn obey(task: &Task, post: &Post) -> Result<Infallible, Failure> {
     // If memory runs out, the kernel should kill this worker and not the user's programs.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     pin(task.cpu)?;
@@ -158,7 +157,7 @@ impl Engine {
     }
 }
 
-fn load(engine: &mut Engine, post: &Post) -> Result<Never, Failure> {
+fn load(engine: &mut Engine, post: &Post) -> Result<Infallible, Failure> {
     let mut known = 0;
     let mut done = 0.0;
     loop {
@@ -192,7 +191,7 @@ fn load(engine: &mut Engine, post: &Post) -> Result<Never, Failure> {
     }
 }
 
-fn victim(engine: &mut Engine, post: &Post) -> Result<Never, Failure> {
+fn victim(engine: &mut Engine, post: &Post) -> Result<Infallible, Failure> {
     let mut known = 0;
     loop {
         known = post.wait_for_command(known, None);

@@ -78,7 +78,7 @@ impl Spin {
         let begin = self.clock.now();
         let mut events = Vec::new();
         let mut random = fastrand::Rng::new();
-        while self.clock.now() - begin < whole && !self.stopped() {
+        while self.clock.now() - begin < whole && !self.options.stop.load(Ordering::Relaxed) {
             let left = whole - (self.clock.now() - begin);
             // Every other stretch is traced: gaps are counted and measured in the others.
             let wants = self.recording.windows.len() % 2 == 1;
@@ -93,10 +93,6 @@ impl Spin {
         self.recording.events = events;
         self.recording.lost_events = self.tracer.as_ref().map_or(0, |tracer| tracer.lost);
         self.recording
-    }
-
-    fn stopped(&self) -> bool {
-        self.options.stop.load(Ordering::Relaxed)
     }
 
     /// Spins for this long, and reads the counters.

@@ -11,14 +11,10 @@ use operation::Scheduling;
 const PERIOD: Duration = Duration::from_millis(5);
 const LENGTH: Duration = Duration::from_micros(200);
 
-/// Has the calling thread come before all others. False where that is refused.
-fn come_first() -> bool {
-    Scheduling { policy: libc::SCHED_FIFO as u32, priority: 50, ..Scheduling::default() }.set().is_ok()
-}
-
 /// Disturbs CPU 0 until it has to end. Returns false where it may not.
 fn disturb(end: &AtomicBool) -> bool {
-    if operation::pin(0).is_err() || !come_first() {
+    let first = Scheduling { policy: libc::SCHED_FIFO as u32, priority: 50, ..Scheduling::default() };
+    if operation::pin(0).and_then(|()| first.set()).is_err() {
         return false;
     }
     let mut due = Instant::now();

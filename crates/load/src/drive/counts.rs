@@ -1,16 +1,31 @@
-//! The accounts of the kernel, read at the beginning and at the end of the time measured.
+//! What one configuration is driven with, and the accounts of the kernel, read at the beginning and at the end of the time measured.
 
 use std::path::Path;
 
-use analysis::load::Pressure;
+use analysis::load::{Configuration, FaultCost, Pressure};
+use measure::Signals;
 use operation::Usage;
 
-use super::setting::Setting;
-use crate::site::{Device, field, read, refaults};
+use super::script::Script;
+use crate::plan::Plan;
+use crate::site::{Device, Group, field, read, refaults};
 use crate::users::nanoseconds;
 
 /// The counts of the whole machine.
 const MACHINE: &str = "/proc/vmstat";
+
+/// Everything that one configuration is driven with.
+pub struct Setting<'a> {
+    pub configuration: &'a Configuration,
+    pub script: &'a Script,
+    pub plan: &'a Plan,
+    pub group: &'a Group,
+    pub device: Option<&'a Device>,
+    pub cpus: &'a [u32],
+    pub fault: FaultCost,
+    pub seed: u64,
+    pub signals: &'a Signals,
+}
 
 /// What was counted up to a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

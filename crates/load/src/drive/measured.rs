@@ -2,8 +2,7 @@
 
 use analysis::load::{CpuTime, Finished, Measured, Paging, Pressure};
 
-use super::counts::Counts;
-use super::setting::Setting;
+use super::counts::{Counts, Setting};
 use super::tally::Tally;
 
 /// What was counted between two moments.

@@ -43,7 +43,7 @@ pub(super) struct Person {
 impl Person {
     /// Users begin at different places of the script, so that they do not march in step.
     pub(super) fn new(number: u32, users: u32, script: &Script, seed: u64) -> Person {
-        let place = u64::from(number) * script.len() as u64 / u64::from(users.max(1));
+        let place = u64::from(number) * script.sequence.len() as u64 / u64::from(users.max(1));
         let random = fastrand::Rng::with_seed(seed.wrapping_add(u64::from(number).wrapping_mul(0x9e37_79b9)));
         let thoughts = script.thinks.iter().map(|think| think.first(number, users)).collect();
         Person { stream: None, ready: false, serves: None, place, thoughts, random, shares: Vec::new() }

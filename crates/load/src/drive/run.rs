@@ -11,10 +11,10 @@ use analysis::load::{Finished, Measured, Outcome};
 use rustix::event::{Timespec, epoll};
 use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime};
 
+use super::counts::Setting;
 use super::gate::Gate;
 use super::measured::measured;
 use super::person::{Person, Request, Served};
-use super::setting::Setting;
 use super::tally::Tally;
 use crate::error::LoadError;
 use crate::plan::Arrivals;
@@ -331,8 +331,6 @@ impl<'a> Driver<'a> {
         let Some(served) = self.people[user as usize].serves.take() else { return };
         let finished = Finished {
             interaction: served.request.interaction,
-            user,
-            at_s: 0.0,
             wait_s: (served.admitted - served.request.arrived) / 1e9,
             response_s: (report.ended - served.request.arrived) / 1e9,
             user_s: report.user / 1e9,
@@ -341,7 +339,7 @@ impl<'a> Driver<'a> {
             major_faults: report.major,
             outcome,
         };
-        self.tally.finish(finished, report.ended);
+        self.tally.finish(finished);
         self.tally.sums.reported_s += finished.user_s + finished.system_s;
         let before = self.gate.inside();
         let next = self.gate.leave();

@@ -6,7 +6,7 @@ use crate::error::LoadError;
 use crate::plan::{Plan, Think};
 use crate::users::{Step, find};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Script {
     pub names: Vec<String>,
     pub(crate) steps: Vec<Step>,
@@ -21,8 +21,7 @@ pub struct Script {
 impl Script {
     /// The script of this plan. Fails if a program is missing that the plan does not call optional, or nothing is left.
     pub fn of(plan: &Plan) -> Result<Script, LoadError> {
-        let (names, steps, thinks, sequence) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut script = Script { names, steps, thinks, sequence, notes: Vec::new() };
+        let mut script = Script::default();
         for interaction in &plan.interactions {
             let step =
                 interaction.job.clone().map(Step::Job).or_else(|| find(interaction.commands()).map(Step::Program));
@@ -80,10 +79,6 @@ impl Script {
     /// The number of the interaction that comes at this place of the endless script.
     pub(super) fn at(&self, place: u64) -> usize {
         self.sequence[(place % self.sequence.len() as u64) as usize]
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.sequence.len()
     }
 }
 

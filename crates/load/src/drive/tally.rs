@@ -68,9 +68,8 @@ impl Tally {
     }
 
     /// An interaction has ended. It counts if that was within the time measured.
-    pub(super) fn finish(&mut self, mut work: Finished, ended: f64) {
-        if let Some(began) = self.began {
-            work.at_s = (ended - began) / 1e9;
+    pub(super) fn finish(&mut self, work: Finished) {
+        if self.began.is_some() {
             self.finished.push(work);
         }
     }

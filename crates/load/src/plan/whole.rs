@@ -47,13 +47,13 @@ pub struct Plan {
     #[serde(default)]
     pub about: String,
     /// How long each configuration is measured.
-    #[serde(default = "default_time")]
+    #[serde(default = "seconds::<20>")]
     pub time: Time,
     /// How long the users work before that, so that memory is in its usual state.
-    #[serde(default = "default_settle")]
+    #[serde(default = "seconds::<3>")]
     pub settle: Time,
     /// An interaction that takes longer is stopped and counted as hung.
-    #[serde(default = "default_limit")]
+    #[serde(default = "seconds::<60>")]
     pub limit: Time,
     /// `closed`: each user thinks, asks, and waits for the answer. `5/s`: so many interactions arrive a second, at random,
     /// whether or not earlier ones have ended.
@@ -82,16 +82,8 @@ pub struct Plan {
     pub folder: Option<PathBuf>,
 }
 
-fn default_time() -> Time {
-    Time(20.0)
-}
-
-fn default_settle() -> Time {
-    Time(3.0)
-}
-
-fn default_limit() -> Time {
-    Time(60.0)
+fn seconds<const SECONDS: u32>() -> Time {
+    Time(SECONDS.into())
 }
 
 fn default_device() -> Size {

@@ -6,29 +6,11 @@ use system::machine::Hierarchy;
 
 use super::text::read;
 
-/// The version of the interface of control groups.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Version {
-    /// One hierarchy for each controller.
-    One,
-    /// One hierarchy for all.
-    Two,
-}
-
-impl Version {
-    /// `control groups, version 1`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Version::One => "control groups, version 1",
-            Version::Two => "control groups, version 2",
-        }
-    }
-}
-
 /// A folder in which groups can be made.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Place {
-    pub version: Version,
+    /// Of the interface of control groups: 1 has a hierarchy for each controller, 2 one for all.
+    pub version: u8,
     pub folder: PathBuf,
 }
 
@@ -39,8 +21,8 @@ pub struct Controllers {
     pub(super) memory: Option<Place>,
     /// Counts processor time.
     pub(super) time: Option<Place>,
-    /// Why memory cannot be limited.
-    pub(super) why_not: String,
+    /// Why memory cannot be limited; empty if it can.
+    pub why_not: String,
 }
 
 impl Controllers {
@@ -48,14 +30,14 @@ impl Controllers {
         Controllers::among(&read(Path::new("/proc/self/mountinfo")), &read(Path::new("/proc/self/cgroup")))
     }
 
-    /// How memory is limited; `None` if it cannot be.
-    pub fn version(&self) -> Option<Version> {
+    /// By which version memory is limited; `None` if it cannot be.
+    pub fn version(&self) -> Option<u8> {
         self.memory.as_ref().map(|place| place.version)
     }
 
-    /// Why memory cannot be limited; empty if it can.
-    pub fn why_not(&self) -> &str {
-        &self.why_not
+    /// The same in words.
+    pub fn name(&self) -> Option<&'static str> {
+        Some(if self.version()? == 1 { "control groups, version 1" } else { "control groups, version 2" })
     }
 
     fn among(mountinfo: &str, own: &str) -> Controllers {
@@ -72,7 +54,7 @@ impl Controllers {
         // Memory is in one hierarchy only. Where it is of version 2, time is counted there too.
         let memory = one("memory").or_else(|| place(two.as_ref(), |folder| has_memory(folder) && is_free(folder)));
         let time = match &memory {
-            Some(place) if place.version == Version::Two => Some(place.clone()),
+            Some(place) if place.version == 2 => Some(place.clone()),
             _ => one("cpuacct").or_else(|| place(two.as_ref(), |_| true)),
         };
         let occupied = || place(two.as_ref(), has_memory).map(|place| place.folder.display().to_string());
@@ -94,8 +76,7 @@ impl Controllers {
 /// A folder of this hierarchy in which a group can be made: its root as this process sees it, else the own group or one above it, whose
 /// limits then hold too.
 fn place(hierarchy: Option<&Hierarchy>, holds: impl Fn(&Path) -> bool) -> Option<Place> {
-    let Hierarchy { version, folders } = hierarchy?;
-    let version = if *version == 1 { Version::One } else { Version::Two };
+    let &Hierarchy { version, ref folders } = hierarchy?;
     let writable = |folder: &&PathBuf| rustix::fs::access(*folder, rustix::fs::Access::WRITE_OK).is_ok();
     let mut folders = folders.last().into_iter().chain(folders);
     let folder = folders.find(|folder| writable(folder) && holds(folder))?;
@@ -124,18 +105,18 @@ mod tests {
             + &line(&time, "cgroup", "rw,cpu,cpuacct")
             + &line(&unified, "cgroup2", "rw,nsdelegate");
         let found = Controllers::among(&mixed, "4:memory:/a\n3:cpu,cpuacct:/a\n0::/b\n");
-        assert_eq!(found.version(), Some(Version::One));
+        assert_eq!(found.version(), Some(1));
         assert_eq!(found.memory.map(|place| place.folder), Some(memory));
-        assert_eq!(found.time.map(|place| (place.version, place.folder)), Some((Version::One, time)));
+        assert_eq!(found.time.map(|place| (place.version, place.folder)), Some((1, time)));
 
         let pure = line(&unified, "cgroup2", "rw");
         let found = Controllers::among(&pure, "0::/\n");
         assert_eq!(found.version(), None, "version 2 without the controller for memory");
-        assert!(found.why_not().contains("no right"));
+        assert!(found.why_not.contains("no right"));
         fs::write(unified.join("cgroup.controllers"), "cpuset cpu io memory pids\n").expect("a file");
         let found = Controllers::among(&pure, "0::/\n");
-        assert_eq!((found.version(), found.time == found.memory), (Some(Version::Two), true));
-        assert!(Controllers::among("", "").why_not().contains("mounted"));
+        assert_eq!((found.version(), found.time == found.memory), (Some(2), true));
+        assert!(Controllers::among("", "").why_not.contains("mounted"));
     }
 
     /// A delegated group of version 2 that holds howslow itself, and its shell in a child of it.
@@ -153,10 +134,10 @@ mod tests {
         let mounted = format!("31 24 0:26 / {} rw - cgroup2 cgroup2 rw\n", root.path().display());
         let found = Controllers::among(&mounted, "0::/delegated\n");
         assert_eq!(found.version(), None);
-        assert!(found.why_not().contains("has processes of its own"), "{}", found.why_not());
+        assert!(found.why_not.contains("has processes of its own"), "{}", found.why_not);
         assert!(found.time.is_some(), "time is counted nevertheless");
         write(&group, "cgroup.procs", "");
         let found = Controllers::among(&mounted, "0::/delegated/leaf\n");
-        assert_eq!(found.memory, Some(Place { version: Version::Two, folder: group }));
+        assert_eq!(found.memory, Some(Place { version: 2, folder: group }));
     }
 }

@@ -88,14 +88,14 @@ impl Drop for Device {
 
 fn swap_file(size: u64, folder: &Path, ledger: &Ledger, mark: [u8; 16]) -> Result<Device, LoadError> {
     const ELSEWHERE: &str = "set TMPDIR to a folder on a disk with more space, or give the plan a smaller device_size";
-    let path = folder.join(format!("{}.swap", ledger.name()));
+    let path = folder.join(format!("{}.swap", ledger.name));
     let reported = |what: &str| format!("{what} the swap file {}", path.display());
     let failed = |what: &str, error: &Error, remedy: &str| LoadError::setup(reported(what), error, remedy);
     ledger
         .note(&Entry::SwapFile { path: path.clone(), mark })
         .map_err(|error| failed("write down", &error, "check the ledger's folder"))?;
     // Dropped, it removes what was made so far.
-    let mut device = Device { kind: Kind::File(path.clone(), None), mark, owner: ledger.name().into(), counts: None };
+    let mut device = Device { kind: Kind::File(path.clone(), None), mark, owner: ledger.name.clone(), counts: None };
     let mut make = || -> std::io::Result<File> {
         has_room(folder, size)?;
         let mut file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
@@ -142,7 +142,7 @@ fn zram(size: u64, ledger: &Ledger, mark: [u8; 16]) -> Result<Device, LoadError>
     let number = number.map_err(|error| failed("add a zram device", &error))?;
     let number: u32 = number.trim().parse().map_err(|_| failed("add a zram device", &Error::other("no number")))?;
     let counts = Some(format!("/sys/block/zram{number}/stat").into());
-    let device = Device { kind: Kind::Zram(number), mark, owner: ledger.name().into(), counts };
+    let device = Device { kind: Kind::Zram(number), mark, owner: ledger.name.clone(), counts };
     // Another program added one in the same moment.
     if number != expected {
         note(number)?;

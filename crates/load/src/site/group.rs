@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 use analysis::load::Pressure;
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::process::{Pid, Signal, kill_process};
+use rustix::thread::{CpuSet, sched_setaffinity};
 use system::machine::remedy_of_refusal;
 
-use super::controllers::{Controllers, Place, Version};
+use super::controllers::{Controllers, Place};
 use super::entry::{Entry, Identity};
 use super::ledger::{Ledger, PREFIX};
 use super::ours;
@@ -31,7 +32,7 @@ pub struct Group {
 
 #[derive(Clone, Debug)]
 struct Part {
-    version: Version,
+    version: u8,
     folder: PathBuf,
     identity: Identity,
 }
@@ -61,7 +62,7 @@ impl Group {
 
     fn open_accounts(&mut self) {
         self.usage = self.time.as_ref().and_then(|part| {
-            let name = if part.version == Version::One { "cpuacct.usage" } else { "cpu.stat" };
+            let name = if part.version == 1 { "cpuacct.usage" } else { "cpu.stat" };
             File::open(part.folder.join(name)).ok()
         });
         self.faults = self.memory.as_ref().and_then(|part| File::open(part.folder.join("memory.stat")).ok());
@@ -72,8 +73,8 @@ impl Group {
         let write = |name: &str, bytes: u64| fs::write(part.folder.join(name), bytes.to_string());
         let (of_memory, of_swap, most_swap) = match part.version {
             // Memory and swap together may not be more than memory alone: so nothing goes to the system's own swap.
-            Version::One => ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", bytes),
-            Version::Two => ("memory.max", "memory.swap.max", 0),
+            1 => ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", bytes),
+            _ => ("memory.max", "memory.swap.max", 0),
         };
         write(of_memory, bytes)?;
         // Kernels without swap accounting lack the file.
@@ -83,18 +84,23 @@ impl Group {
         Ok(())
     }
 
-    /// Moves the calling process into the group. Its memory is charged there from now on. Fails if the kernel refuses.
-    pub fn enter(&self) -> std::io::Result<()> {
+    /// Moves the calling process into the group and onto these CPUs. Its memory is charged there from now on. Fails if the kernel refuses.
+    pub fn enter(&self, cpus: &[u32]) -> std::io::Result<()> {
+        // If the machine's memory runs out, the kernel should kill this process and not the user's programs.
+        let _ = fs::write("/proc/self/oom_score_adj", "1000");
         let mut folders = [&self.memory, &self.time].into_iter().flatten();
-        folders.try_for_each(|part| fs::write(part.folder.join("cgroup.procs"), "0"))
+        folders.try_for_each(|part| fs::write(part.folder.join("cgroup.procs"), "0"))?;
+        let mut set = CpuSet::new();
+        cpus.iter().for_each(|&cpu| set.set(cpu as usize));
+        Ok(sched_setaffinity(None, &set)?)
     }
 
     /// Processor time of its processes so far, in seconds; `None` where no group counts that.
     pub fn cpu_s(&self) -> Option<f64> {
         let usage = contents(self.usage.as_ref()?);
         match self.time.as_ref()?.version {
-            Version::One => usage.trim().parse::<f64>().ok().map(|ns| ns / 1e9),
-            Version::Two => field(&usage, "usage_usec").map(|us| us / 1e6),
+            1 => usage.trim().parse::<f64>().ok().map(|ns| ns / 1e9),
+            _ => field(&usage, "usage_usec").map(|us| us / 1e6),
         }
     }
 
@@ -117,13 +123,13 @@ impl Group {
     /// Processes that the kernel has killed because the group had no memory left.
     pub fn killed_for_memory(&self) -> u64 {
         let Some(part) = &self.memory else { return 0 };
-        let name = if part.version == Version::One { "memory.oom_control" } else { "memory.events" };
+        let name = if part.version == 1 { "memory.oom_control" } else { "memory.events" };
         field(&read(&part.folder.join(name)), "oom_kill").unwrap_or(0.0) as u64
     }
 
     /// Time spent waiting for memory: the group's own where the kernel gives it, else the machine's.
     pub fn pressure(&self) -> Option<Pressure> {
-        let own = self.memory.as_ref().filter(|controller| controller.version == Version::Two);
+        let own = self.memory.as_ref().filter(|controller| controller.version == 2);
         let own =
             own.map(|controller| read(&controller.folder.join("memory.pressure"))).filter(|text| !text.is_empty());
         let text = own.unwrap_or_else(|| read(Path::new("/proc/pressure/memory")));
@@ -141,7 +147,7 @@ impl Drop for Group {
 
 /// Makes a group's folder at this place, and enables the controller there, if it has to be.
 fn part(place: &Place, ledger: &Ledger, controller: &str) -> std::io::Result<Part> {
-    if place.version == Version::Two && !controller.is_empty() {
+    if place.version == 2 && !controller.is_empty() {
         let enabled = place.folder.join("cgroup.subtree_control");
         if !read(&enabled).split_whitespace().any(|word| word == controller) {
             let mut file = File::options().write(true).open(&enabled)?;
@@ -149,7 +155,7 @@ fn part(place: &Place, ledger: &Ledger, controller: &str) -> std::io::Result<Par
             file.write_all(format!("+{controller}").as_bytes())?;
         }
     }
-    let folder = place.folder.join(format!("{}-{:04x}", ledger.name(), fastrand::u16(..)));
+    let folder = place.folder.join(format!("{}-{:04x}", ledger.name, fastrand::u16(..)));
     ledger.note(&Entry::Group(folder.clone()))?;
     fs::create_dir(&folder)?;
     let identity = Identity::of(File::open(&folder)?)?;
@@ -208,7 +214,7 @@ mod tests {
     use super::*;
 
     /// Both versions by their files, in folders that stand for the kernel's.
-    fn made(version: Version, files: &[(&str, &str)]) -> (tempfile::TempDir, Group) {
+    fn made(version: u8, files: &[(&str, &str)]) -> (tempfile::TempDir, Group) {
         let root = tempfile::tempdir().expect("a folder");
         fs::write(root.path().join("cgroup.subtree_control"), "memory pids").expect("a file");
         let place = Some(Place { version, folder: root.path().to_path_buf() });
@@ -227,7 +233,7 @@ mod tests {
     fn version_1_is_driven_and_read_by_its_files() {
         let stat = "pgfault 900\npgmajfault 70\nworkingset_refault_anon 5\nworkingset_refault_file 6\n";
         let files = [("cpuacct.usage", "2500000000\n"), ("memory.stat", stat), ("memory.oom_control", "oom_kill 2\n")];
-        let (_root, group) = made(Version::One, &files);
+        let (_root, group) = made(1, &files);
         assert_eq!((group.cpu_s(), group.major_faults()), (Some(2.5), Some(70.0)));
         assert_eq!((group.refaults(), group.killed_for_memory()), (Some((6.0, Some(5.0))), 2));
         assert_eq!(group.swapped(), None);
@@ -247,7 +253,7 @@ mod tests {
             ("memory.events", "low 0\noom 3\noom_kill 4\n"),
             ("memory.pressure", "some avg10=0 total=3000000\nfull avg10=0 total=1000000\n"),
         ];
-        let (_root, group) = made(Version::Two, &files);
+        let (_root, group) = made(2, &files);
         assert_eq!((group.cpu_s(), group.major_faults()), (Some(1.5), Some(70.0)));
         assert_eq!((group.swapped(), group.killed_for_memory()), (Some((11.0, 12.0)), 4));
         assert_eq!(group.pressure(), Some(Pressure { some_s: 3.0, full_s: 1.0 }));

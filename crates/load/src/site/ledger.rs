@@ -21,7 +21,8 @@ pub(super) const SUFFIX: &str = ".ledger";
 /// The ledger of this process. Copies in forked processes hold its lock too.
 pub struct Ledger {
     file: File,
-    name: String,
+    /// The name for what is made: process and start time are in it.
+    pub(super) name: String,
 }
 
 /// Where ledgers may be kept, the best place first: one that is emptied when the machine starts, as what ledgers list is.
@@ -76,11 +77,6 @@ impl Ledger {
         Err(Error::new(ErrorKind::ResourceBusy, "others remove it before it is locked"))
     }
 
-    /// The name for what is made: process and start time are in it.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// Writes one entry, before the thing is made.
     pub(super) fn note(&self, entry: &Entry) -> Result<()> {
         let line = serde_json::to_string(entry)? + "\n";
@@ -125,7 +121,7 @@ mod tests {
         let (squatted, own) = (place.path().join("squatted"), place.path().join("own"));
         std::os::unix::fs::symlink(place.path(), &squatted).expect("a link");
         let ledger = Ledger::open(&[squatted.clone(), own.clone()]).expect("a ledger");
-        assert!(own.join(format!("{}{SUFFIX}", ledger.name())).is_file());
+        assert!(own.join(format!("{}{SUFFIX}", ledger.name)).is_file());
         assert!(Ledger::open(&[squatted]).is_err());
     }
 }

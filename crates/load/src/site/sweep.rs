@@ -128,7 +128,7 @@ mod tests {
         assert_eq!((remains.removed.len(), remains.stays.len()), (1, 0), "{remains:?}");
         assert!(!file.exists() && !dead.exists());
         assert!(others.exists() && precious.exists(), "what bears another name or mark stays");
-        let path = at(&format!("{}.ledger", living.name()));
+        let path = at(&format!("{}.ledger", living.name));
         assert!(path.exists(), "a locked ledger stays");
         drop(living);
         assert_eq!(Remains::sweep_in(&[folder.path().into()]), Remains::default());

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use analysis::load::{Outcome, Relief};
 use operation::Usage;
-use rustix::thread::{CpuSet, sched_setaffinity};
 use system::guard::Post;
 
 use super::command::Program;
@@ -59,13 +58,8 @@ pub(super) struct Duty<'a> {
 
 /// Works until the driver hangs up. An error is why it cannot.
 pub(super) fn serve(duty: &Duty, post: &Post) -> std::io::Result<()> {
-    // If the machine's memory runs out, the kernel should kill this process and not the user's programs.
-    let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     let work = duty.work;
-    duty.group.enter()?;
-    let mut cpus = CpuSet::new();
-    work.cpus.iter().for_each(|&cpu| cpus.set(cpu as usize));
-    sched_setaffinity(None, &cpus)?;
+    duty.group.enter(work.cpus)?;
     let mut stream = UnixStream::connect(&duty.socket)?;
     send_number(&mut stream, duty.number)?;
     post.put(slot::GREETED, 1.0);

@@ -23,8 +23,6 @@ pub struct Report {
     pub major: f64,
 }
 
-const REPORT: usize = 7 * 8;
-
 /// The monotonic clock, in ns. All processes see the same.
 pub fn nanoseconds() -> f64 {
     let now = clock_gettime(ClockId::Monotonic);
@@ -65,7 +63,7 @@ impl Report {
 
     /// Reads a report. Fails if the user's process has ended.
     pub fn hear(from: &mut UnixStream) -> std::io::Result<Report> {
-        let mut bytes = [0; REPORT];
+        let mut bytes = [0; 7 * 8];
         from.read_exact(&mut bytes)?;
         let numbers = bytes.as_chunks().0;
         let [kind, code, ended, user, system, minor, major] =

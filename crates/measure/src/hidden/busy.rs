@@ -97,7 +97,6 @@ fn idle_times(timers: &str) -> Vec<(u32, f64)> {
     idle
 }
 
-/// A spinner on every CPU.
 pub(super) struct Spinners(Crew);
 
 /// The number on a spinner's post: how long it really ran, in ns.

@@ -65,8 +65,7 @@ impl Schedule<'_> {
             left = alive.len();
             let common = match alive.len() {
                 0 => break,
-                _ if lost >= MOST_LOST => Common::Lost,
-                1 => Common::Lost,
+                count if count == 1 || lost >= MOST_LOST => Common::Lost,
                 _ => self.common_round(&alive, (pass, &mut measured), random, *order)?,
             };
             match common {

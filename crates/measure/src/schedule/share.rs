@@ -1,6 +1,7 @@
 //! Who has a round in the next pass if there is not time for all of them.
 
 use analysis::estimate::ENOUGH_ROUNDS;
+use analysis::statistics::sorted;
 
 /// Rounds that every item has, however dear they are: fewer say almost nothing of how rounds scatter.
 const FEWEST: usize = 3;
@@ -69,8 +70,7 @@ pub(super) fn in_company(mut pass: Vec<usize>, mut others: Vec<Candidate>) -> Ve
 
 /// The time spent to which `left` seconds raise those with the least.
 fn level(candidates: &[Candidate], left: f64) -> f64 {
-    let mut spent: Vec<f64> = candidates.iter().map(|item| item.spent).collect();
-    spent.sort_by(f64::total_cmp);
+    let spent = sorted(candidates.iter().map(|item| item.spent));
     let mut below = 0.0;
     for (count, next) in spent.iter().enumerate() {
         if count as f64 * next - below > left {

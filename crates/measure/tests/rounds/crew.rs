@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use system::guard::{Crew, Post, children};
 
-use crate::support::{Failed, Trial, contains, equal, nothing_left, processes_of_ours, sleep, until};
+use crate::support::{Failed, Trial, child, contains, equal, nothing_left, processes_of_ours, sleep, until};
 
 pub fn tests() -> Vec<Trial> {
     vec![
@@ -99,21 +99,17 @@ fn parent_killed() -> Result<(), Failed> {
 
 /// A child with a crew whose folder is to be removed once it is gone.
 fn parent(folder: &Path) -> libc::pid_t {
-    // SAFETY: this process has one thread.
-    let pid = unsafe { libc::fork() };
-    if pid != 0 {
-        return pid;
-    }
     let gone = || {
         let _ = std::fs::remove_dir_all(folder);
     };
-    if let Ok(crew) = Crew::start(1, |_, post| with_child(post), gone)
-        && until("a child", || crew.post(0).answer() == 1).is_ok()
-        && std::fs::write(folder.join("ready"), "").is_ok()
-    {
-        // Until killed.
-        std::thread::sleep(Duration::from_secs(600));
-    }
-    // SAFETY: ends the child without running the test's destructors.
-    unsafe { libc::_exit(1) }
+    child(|| {
+        if let Ok(crew) = Crew::start(1, |_, post| with_child(post), gone)
+            && until("a child", || crew.post(0).answer() == 1).is_ok()
+            && std::fs::write(folder.join("ready"), "").is_ok()
+        {
+            // Until killed.
+            std::thread::sleep(Duration::from_secs(600));
+        }
+        1
+    })
 }

@@ -7,33 +7,47 @@ use crate::support::{Failed, HARMLESS, Trial, contains, cost_of, equal, lost, me
 
 pub fn tests() -> Vec<Trial> {
     vec![
-        ("a crash loses its rounds and nothing else", crash),
+        ("a crash loses its rounds and nothing else", || {
+            // SAFETY: nothing holds: the crash is what is tested.
+            loses(
+                |_| Ok(never(|| unsafe { std::ptr::null_mut::<u8>().write_volatile(1) })),
+                "crashed: killed by SIGSEGV",
+            )
+        }),
         ("a crash in some rounds is a doubt", sometimes),
-        ("a hang is ended", hang),
+        ("a hang is ended", || {
+            is_lost(Operation { prepare: |_| Ok(never(spin)), patience: 0.5, ..HARMLESS }, "it hung")
+        }),
         ("a memory bomb is bounded", memory_bomb),
         ("a fork bomb is ended", fork_bomb),
         ("daemons are found and ended", daemons),
         ("a descriptor leak ends its round", descriptor_leak),
-        ("a panic is reported, not printed", panic),
-        ("being killed is reported", killed),
-        ("leaving early is reported", left),
-        ("a call the kernel lacks is a skip", lacking),
+        ("a panic is reported, not printed", || loses(|_| Ok(never(|| panic!("no more"))), "it panicked: no more")),
+        ("being killed is reported", || {
+            // SAFETY: ends this process, which is what is tested.
+            loses(|_| Ok(never(|| _ = unsafe { libc::raise(libc::SIGKILL) })), "killed by SIGKILL")
+        }),
+        ("leaving early is reported", || loses(|_| Ok(never(|| std::process::exit(3))), "exit status 3")),
+        ("a call the kernel lacks is a skip", || {
+            loses(|_| Err(Failure::Errno { errno: libc::ENOSYS }), "this kernel has no such call")
+        }),
         ("an unmet need is a skip with its remedy", unmet),
-        ("wrong results lose the round", wrong),
+        ("wrong results lose the round", || {
+            let prepare: Prepare = |_| Ok(repeat(|| Ok(())).verify(|_| Err(Failure::wrong("the sum differs"))));
+            loses(prepare, "the sum differs")
+        }),
     ]
 }
 
-/// Why an operation is lost, with all of its rounds. A harmless one beside it is not.
-fn why_lost(operation: Operation) -> Result<String, Failed> {
+/// An operation is lost, with all of its rounds, for this reason. A harmless one beside it is not.
+fn is_lost(operation: Operation, why: &str) -> Result<(), Failed> {
     let taken = taken(vec![HARMLESS, Operation { id: "test.lost", ..operation }].leak())?;
     measured(&taken, HARMLESS.id)?;
-    lost(&taken, "test.lost")
+    contains(&lost(&taken, "test.lost")?, why)
 }
 
-fn crash() -> Result<(), Failed> {
-    // SAFETY: nothing holds: the crash is what is tested.
-    let prepare: Prepare = |_| Ok(never(|| unsafe { std::ptr::null_mut::<u8>().write_volatile(1) }));
-    contains(&why_lost(Operation { prepare, ..HARMLESS })?, "it crashed: killed by SIGSEGV")
+fn loses(prepare: Prepare, why: &str) -> Result<(), Failed> {
+    is_lost(Operation { prepare, ..HARMLESS }, why)
 }
 
 fn sometimes() -> Result<(), Failed> {
@@ -55,10 +69,6 @@ fn sometimes() -> Result<(), Failed> {
     if in_rounds == 0 { Err("no round says that it was lost".into()) } else { Ok(()) }
 }
 
-fn hang() -> Result<(), Failed> {
-    contains(&why_lost(Operation { prepare: |_| Ok(never(spin)), patience: 0.5, ..HARMLESS })?, "it hung")
-}
-
 fn memory_bomb() -> Result<(), Failed> {
     let prepare: Prepare = |_| {
         let mut kept: Vec<Vec<u8>> = Vec::new();
@@ -70,7 +80,7 @@ fn memory_bomb() -> Result<(), Failed> {
             kept.push(block);
         }
     };
-    contains(&why_lost(Operation { prepare, memory: 256 << 20, ..HARMLESS })?, "memory allocation failed")
+    is_lost(Operation { prepare, memory: 256 << 20, ..HARMLESS }, "memory allocation failed")
 }
 
 fn fork_bomb() -> Result<(), Failed> {
@@ -83,7 +93,7 @@ fn fork_bomb() -> Result<(), Failed> {
         // They leave the CPUs to those that still multiply.
         sleep()
     };
-    contains(&why_lost(Operation { prepare, ..HARMLESS })?, "processes without end")
+    loses(prepare, "processes without end")
 }
 
 fn daemons() -> Result<(), Failed> {
@@ -111,28 +121,7 @@ fn descriptor_leak() -> Result<(), Failed> {
             Ok(())
         }))
     };
-    contains(&why_lost(Operation { prepare, ..HARMLESS })?, "Too many open files")
-}
-
-fn panic() -> Result<(), Failed> {
-    let prepare: Prepare = |_| Ok(never(|| panic!("no more")));
-    contains(&why_lost(Operation { prepare, ..HARMLESS })?, "it panicked: no more")
-}
-
-fn killed() -> Result<(), Failed> {
-    // SAFETY: ends this process, which is what is tested.
-    let prepare: Prepare = |_| Ok(never(|| _ = unsafe { libc::raise(libc::SIGKILL) }));
-    contains(&why_lost(Operation { prepare, ..HARMLESS })?, "killed by SIGKILL")
-}
-
-fn left() -> Result<(), Failed> {
-    let prepare: Prepare = |_| Ok(never(|| std::process::exit(3)));
-    contains(&why_lost(Operation { prepare, ..HARMLESS })?, "exit status 3")
-}
-
-fn lacking() -> Result<(), Failed> {
-    let prepare: Prepare = |_| Err(Failure::Errno { errno: libc::ENOSYS });
-    equal(why_lost(Operation { prepare, ..HARMLESS })?.as_str(), "this kernel has no such call", "reason")
+    loses(prepare, "Too many open files")
 }
 
 fn unmet() -> Result<(), Failed> {
@@ -141,9 +130,4 @@ fn unmet() -> Result<(), Failed> {
     let taken = taken(OPERATIONS)?;
     equal(taken.run.skipped[0].reason.as_str(), "there is no /no/such/program", "reason")?;
     equal(taken.run.skipped[0].remedy.as_str(), "install it", "remedy")
-}
-
-fn wrong() -> Result<(), Failed> {
-    let prepare: Prepare = |_| Ok(repeat(|| Ok(())).verify(|_| Err(Failure::wrong("the sum differs"))));
-    contains(&why_lost(Operation { prepare, ..HARMLESS })?, "the sum differs")
 }

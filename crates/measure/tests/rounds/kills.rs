@@ -8,7 +8,7 @@ use operation::Operation;
 use system::guard::children::{self, Reaped};
 
 use crate::support::{
-    Failed, HARMLESS, Trial, equal, never, nothing_left, order, processes_of_ours, sleep, spin, until,
+    Failed, HARMLESS, Trial, child, equal, never, nothing_left, order, processes_of_ours, sleep, spin, until,
 };
 
 pub fn tests() -> Vec<Trial> {
@@ -42,17 +42,7 @@ const HANGING: &[Operation] = &[Operation {
 
 /// Runs `take` in a child with the given scratch root; its exit status says how it ended.
 fn parent(root: &Path) -> libc::pid_t {
-    // SAFETY: this process has one thread.
-    let pid = unsafe { libc::fork() };
-    if pid != 0 {
-        return pid;
-    }
-    let status = match measure(order(HANGING, root), &mut |_| {}) {
-        Ok(taken) => taken.interrupted.unwrap_or(0),
-        Err(_) => 99,
-    };
-    // SAFETY: ends the child without running the test's destructors.
-    unsafe { libc::_exit(status) }
+    child(|| measure(order(HANGING, root), &mut |_| {}).map_or(99, |taken| taken.interrupted.unwrap_or(0)))
 }
 
 /// The round runs once the file exists.

@@ -95,6 +95,18 @@ pub fn equal<T: PartialEq + std::fmt::Debug>(found: T, expected: T, what: &str) 
     if found == expected { Ok(()) } else { Err(format!("{what}: found {found:?}, expected {expected:?}").into()) }
 }
 
+/// Starts a child that does this work and ends with its status.
+pub fn child(work: impl FnOnce() -> i32) -> libc::pid_t {
+    // SAFETY: this process has one thread.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        let status = work();
+        // SAFETY: ends the child without running the test's destructors.
+        unsafe { libc::_exit(status) }
+    }
+    pid
+}
+
 /// A loop that does something once and never returns.
 pub fn never(work: fn()) -> Loop {
     repeat(move || {

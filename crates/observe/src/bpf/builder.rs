@@ -142,6 +142,18 @@ impl<'a> Builder<'a> {
         self.code.call(helper);
     }
 
+    /// Register 0 becomes the address of what a map has for the key in the frame. Goes to `missing` if it has nothing.
+    pub(super) fn look_up(&mut self, map: i32, key: i16, missing: Label) {
+        self.on_map(helper::LOOKUP, map, key);
+        self.code.jump_if(0, When::Equal, Constant(0), missing);
+    }
+
+    /// The time: register 8.
+    pub(super) fn now(&mut self) {
+        self.code.call(helper::MONOTONIC);
+        self.code.copy(8, 0);
+    }
+
     /// The running task becomes the key of the frame. It stays in register 0.
     pub(super) fn this_task(&mut self) {
         self.code.call(helper::TASK);
@@ -152,8 +164,7 @@ impl<'a> Builder<'a> {
     /// watched goes to `ignored`.
     pub(super) fn find(&mut self, missing: Label, ignored: Label) {
         let own = self.code.label();
-        self.on_map(helper::LOOKUP, self.maps.tasks.descriptor(), frame::TASK);
-        self.code.jump_if(0, When::Equal, Constant(0), missing);
+        self.look_up(self.maps.tasks.descriptor(), frame::TASK, missing);
         self.code.load(Width::Word, 0, 0, 0);
         self.code.jump_if(0, When::Equal, Constant(layout::IGNORED), ignored);
         self.code.jump_if(0, When::Less, Constant(layout::CREATED), own);
@@ -165,12 +176,18 @@ impl<'a> Builder<'a> {
 
     /// The record of the task in the frame, if it has one of its own: register 7.
     pub(super) fn find_own(&mut self, missing: Label) {
-        self.on_map(helper::LOOKUP, self.maps.tasks.descriptor(), frame::TASK);
-        self.code.jump_if(0, When::Equal, Constant(0), missing);
+        self.look_up(self.maps.tasks.descriptor(), frame::TASK, missing);
         self.code.load(Width::Word, 0, 0, 0);
         self.code.jump_if(0, When::Above, Constant(layout::CREATED - 1), missing);
         self.code.store(Width::Word, FRAME, frame::SLOT, 0);
         self.record(missing);
+    }
+
+    /// The same of the task that the tracepoint has at this offset.
+    pub(super) fn find_passed(&mut self, task: i16, missing: Label) {
+        self.code.load(Width::Double, 1, 6, task);
+        self.code.store(Width::Double, FRAME, frame::TASK, 1);
+        self.find_own(missing);
     }
 
     /// The record whose number is in the frame: register 7.
@@ -182,8 +199,7 @@ impl<'a> Builder<'a> {
         self.code.compute(Compute::ShiftRight, 1, Constant(layout::CHUNK_BITS));
         self.code.store(Width::Word, FRAME, frame::CHUNK, 1);
         // The kernel puts both searches into the program, so they take no call.
-        self.on_map(helper::LOOKUP, self.maps.records.descriptor(), frame::CHUNK);
-        self.code.jump_if(0, When::Equal, Constant(0), missing);
+        self.look_up(self.maps.records.descriptor(), frame::CHUNK, missing);
         self.code.copy(1, 0);
         self.frame(2, frame::PLACE);
         self.code.call(helper::LOOKUP);
@@ -254,6 +270,12 @@ impl<'a> Builder<'a> {
         self.add_to_key(kind, Constant(1), done);
     }
 
+    /// The same for the key in a register from 6 to 9.
+    pub(super) fn count_number(&mut self, from: Register, kind: Kind, done: Label) {
+        self.code.copy(3, from);
+        self.count_key(kind, done);
+    }
+
     /// Adds an amount, a constant or one of the registers 6 to 9, to the key in register 3, of this kind, of the record's table, and goes
     /// to `done`.
     pub(super) fn add_to_key(&mut self, kind: Kind, amount: Operand, done: Label) {
@@ -269,7 +291,7 @@ impl<'a> Builder<'a> {
         a.compute(Compute::Add, 4, Other(7));
         for place in 0..layout::TRIES as i16 {
             let at = layout::TABLE + place * 16;
-            let (found, next) = (a.label(), a.label());
+            let [found, next] = a.labels();
             a.load(Width::Double, 5, 4, at);
             a.jump_if(5, When::Equal, Other(3), found);
             a.jump_if(5, When::NotEqual, Constant(0), next);
@@ -278,8 +300,7 @@ impl<'a> Builder<'a> {
             a.load(Width::Double, 5, 4, at + 8);
             a.compute(Compute::Add, 5, amount);
             a.store(Width::Double, 4, at + 8, 5);
-            a.jump(done);
-            a.place(next);
+            a.otherwise(done, next);
         }
         self.spill(amount, done);
     }
@@ -298,18 +319,16 @@ impl<'a> Builder<'a> {
 
     /// Adds an amount to the key in register 3 in the map that all records share.
     fn spill(&mut self, amount: Operand, done: Label) {
-        let (again, fresh) = (self.code.label(), self.code.label());
+        let [again, fresh] = self.code.labels();
         let map = self.maps.spilled.descriptor();
         self.code.load(Width::Double, 1, 7, layout::ID);
         self.code.store(Width::Double, FRAME, frame::SPILLED, 1);
         self.code.store(Width::Double, FRAME, frame::SPILLED_KEY, 3);
-        self.on_map(helper::LOOKUP, map, frame::SPILLED);
-        self.code.jump_if(0, When::Equal, Constant(0), fresh);
+        self.look_up(map, frame::SPILLED, fresh);
         self.code.place(again);
         self.code.compute(Compute::Move, 1, amount);
         self.code.add_at_once(0, 0, 1);
-        self.code.jump(done);
-        self.code.place(fresh);
+        self.code.otherwise(done, fresh);
         self.code.compute(Compute::Move, 1, amount);
         self.code.store(Width::Double, FRAME, frame::ONE, 1);
         self.frame(3, frame::ONE);
@@ -329,10 +348,9 @@ impl<'a> Builder<'a> {
         if self.maps.namespace.is_none() {
             return self.code.call(helper::IDENTITY);
         }
-        let (outside, known) = (self.code.label(), self.code.label());
+        let [outside, known] = self.code.labels();
         self.identity_inside(outside);
-        self.code.jump(known);
-        self.code.place(outside);
+        self.code.otherwise(known, outside);
         self.code.call(helper::IDENTITY);
         self.code.place(known);
     }

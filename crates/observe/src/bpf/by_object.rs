@@ -26,7 +26,7 @@ const CREATED: i32 = 1 << 20;
 /// Register 2 becomes what register 8's call of this object is counted in, as `by_number` would make it. In register 1 the place of the
 /// call among those that are counted by object; goes on at `counted`.
 pub(super) fn place(b: &mut Builder, counted: Label) {
-    let (returns, known, look, fresh) = (b.code.label(), b.code.label(), b.code.label(), b.code.label());
+    let [returns, known, look, fresh] = b.code.labels();
     let priced = b.code.label();
     b.code.store(Width::Double, FRAME, frame::CLASS, 1);
     match b.registers {
@@ -37,8 +37,7 @@ pub(super) fn place(b: &mut Builder, counted: Label) {
         }
     }
     b.code.jump_if(1, When::Above, Constant(OPENS - 1), returns);
-    b.code.jump(known);
-    b.code.place(returns);
+    b.code.otherwise(known, returns);
     b.code.copy(4, 9);
     b.code.constant(3, 0);
     b.code.jump_if(9, When::Less, Constant(0), priced);
@@ -76,7 +75,7 @@ pub(super) fn place(b: &mut Builder, counted: Label) {
 /// Register 3 is the kind that the record keeps for the descriptor in the frame, and register 4 where, less the offset of all; register 5
 /// is the tag of the descriptor. Another descriptor with the same low bits has another tag.
 fn kept(b: &mut Builder) {
-    let (none, known) = (b.code.label(), b.code.label());
+    let [none, known] = b.code.labels();
     b.code.load(Width::Double, 4, FRAME, frame::FOLDER);
     b.code.copy(5, 4);
     b.code.compute(Compute::ShiftRight, 5, Constant(layout::KINDS_KEPT.ilog2() as i32));
@@ -87,8 +86,7 @@ fn kept(b: &mut Builder) {
     // The kernel's check of the program does not know what was written there.
     b.code.compute(Compute::And, 3, Constant(31));
     b.code.jump_if(3, When::Above, Constant(layout::OBJECT_KINDS as i32 - 1), none);
-    b.code.jump(known);
-    b.code.place(none);
+    b.code.otherwise(known, none);
     b.code.constant(3, 0);
     b.code.place(known);
 }
@@ -125,8 +123,7 @@ pub(super) fn file(b: &mut Builder, types: &Types, none: Label) {
     let within = b.code.label();
     b.code.load(Width::Double, 1, FRAME, frame::FOLDER);
     b.code.jump_if(0, When::Above, Other(1), within);
-    b.code.jump(none);
-    b.code.place(within);
+    b.code.otherwise(none, within);
     b.code.load(Width::Double, 3, FRAME, frame::FILE);
     b.read_double(types.by_descriptor);
     b.code.jump_if(3, When::Equal, Constant(0), none);
@@ -156,21 +153,19 @@ fn look_up(b: &mut Builder, types: &Types, done: Label) {
         b.code.constant(5, kind(word));
         b.code.jump_if(0, When::Equal, Constant(mode), keep);
     }
-    let (characters, socket, regular) = (b.code.label(), b.code.label(), b.code.label());
+    let [characters, socket, regular] = b.code.labels();
     b.code.jump_if(0, When::Equal, Constant(CHARACTERS), characters);
     b.code.jump_if(0, When::Equal, Constant(SOCKET), socket);
     b.code.jump_if(0, When::Equal, Constant(REGULAR), regular);
     b.code.constant(5, kind("device"));
-    b.code.jump(keep);
-    b.code.place(regular);
+    b.code.otherwise(keep, regular);
     b.code.load(Width::Double, 1, FRAME, frame::ONE);
     for (magic, word) in SYSTEMS {
         b.code.constant(5, kind(word));
         b.code.jump_if(1, When::Equal, Constant(magic), keep);
     }
     b.code.constant(5, kind("file"));
-    b.code.jump(keep);
-    b.code.place(characters);
+    b.code.otherwise(keep, characters);
     character_device(b, types, keep);
     b.code.place(socket);
     protocol(b, types, keep);
@@ -196,8 +191,7 @@ fn unnamed(b: &mut Builder, types: &Types, keep: Label) {
         b.code.jump_if(3, When::Equal, Other(1), keep);
     }
     b.code.constant(5, kind("other"));
-    b.code.jump(keep);
-    b.code.place(named);
+    b.code.otherwise(keep, named);
 }
 
 /// A device of characters: random numbers, other memory (`/dev/null`, `/dev/zero`), a terminal, or another.
@@ -209,16 +203,12 @@ fn character_device(b: &mut Builder, types: &Types, keep: Label) {
     b.code.load(Width::Double, 3, FRAME, frame::INODE);
     b.read_word(types.device);
     b.code.constant(5, kind("random"));
-    for device in RANDOM {
-        b.code.jump_if(0, When::Equal, Constant(device), keep);
-    }
+    b.code.jump_if_one_of(0, &RANDOM, keep);
     b.code.compute(Compute::ShiftRight, 0, Constant(20));
     b.code.constant(5, kind("null"));
     b.code.jump_if(0, When::Equal, Constant(MEMORY), keep);
     b.code.constant(5, kind("tty"));
-    for major in TERMINALS {
-        b.code.jump_if(0, When::Equal, Constant(major), keep);
-    }
+    b.code.jump_if_one_of(0, &TERMINALS, keep);
     b.code.constant(5, kind("device"));
     b.code.jump(keep);
 }
@@ -238,12 +228,9 @@ fn protocol(b: &mut Builder, types: &Types, keep: Label) {
     b.code.constant(5, kind("unix"));
     b.code.jump_if(0, When::Equal, Constant(libc::AF_UNIX), keep);
     let internet = b.code.label();
-    for family in [libc::AF_INET, libc::AF_INET6] {
-        b.code.jump_if(0, When::Equal, Constant(family), internet);
-    }
+    b.code.jump_if_one_of(0, &[libc::AF_INET, libc::AF_INET6], internet);
     b.code.constant(5, kind("socket"));
-    b.code.jump(keep);
-    b.code.place(internet);
+    b.code.otherwise(keep, internet);
     b.code.load(Width::Double, 1, FRAME, frame::ONE);
     b.code.constant(5, kind("tcp"));
     b.code.jump_if(1, When::Equal, Constant(libc::SOCK_STREAM), keep);
@@ -262,8 +249,7 @@ pub(super) fn was_created(b: &mut Builder, old: Label) {
     let Some(types) = b.maps.types else { return };
     b.code.load(Width::Double, 3, FRAME, frame::FILE);
     b.read_word(types.modes);
-    b.code.compute(Compute::And, 0, Constant(CREATED));
-    b.code.jump_if(0, When::Equal, Constant(0), old);
+    b.code.jump_if_none(0, CREATED, old);
 }
 
 /// Goes to `other` if the opened file is known to be no regular one.

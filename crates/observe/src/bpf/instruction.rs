@@ -110,6 +110,11 @@ impl Assembler {
         Label(self.labels.len() - 1)
     }
 
+    /// Labels to be placed later.
+    pub(crate) fn labels<const COUNT: usize>(&mut self) -> [Label; COUNT] {
+        std::array::from_fn(|_| self.label())
+    }
+
     /// Places a label here.
     pub(crate) fn place(&mut self, label: Label) {
         self.labels[label.0] = Some(self.instructions.len());
@@ -177,6 +182,12 @@ impl Assembler {
         self.put(code::STORE | width.bits(), base, from, offset, 0);
     }
 
+    /// Stores a constant to memory at `base + offset`. It is in register 1 afterwards.
+    pub(crate) fn set(&mut self, width: Width, base: Register, offset: i16, value: i32) {
+        self.constant(1, value);
+        self.store(width, base, offset, 1);
+    }
+
     /// Adds a register to memory in one step, for memory that other CPUs add to.
     pub(crate) fn add_at_once(&mut self, base: Register, offset: i16, from: Register) {
         self.put(code::ATOMIC | Width::Double.bits(), base, from, offset, 0);
@@ -189,6 +200,31 @@ impl Assembler {
             Operand::Register(from) => self.put(code::JUMP | code::FROM_REGISTER | when as u8, one, from, 0, 0),
             Operand::Constant(value) => self.put(code::JUMP | when as u8, one, 0, 0, value),
         }
+    }
+
+    /// Leaves of a register what is in this mask, and jumps if that is nothing.
+    pub(crate) fn jump_if_none(&mut self, of: Register, mask: i32, to: Label) {
+        self.compute(Compute::And, of, Operand::Constant(mask));
+        self.jump_if(of, When::Equal, Operand::Constant(0), to);
+    }
+
+    /// The same, and jumps if that is something.
+    pub(crate) fn jump_if_any(&mut self, of: Register, mask: i32, to: Label) {
+        self.compute(Compute::And, of, Operand::Constant(mask));
+        self.jump_if(of, When::NotEqual, Operand::Constant(0), to);
+    }
+
+    /// Jumps if the register is one of these.
+    pub(crate) fn jump_if_one_of(&mut self, register: Register, values: &[i32], to: Label) {
+        for value in values {
+            self.jump_if(register, When::Equal, Operand::Constant(*value), to);
+        }
+    }
+
+    /// Ends one branch, which goes on at `done`, and begins the other here.
+    pub(crate) fn otherwise(&mut self, done: Label, other: Label) {
+        self.jump(done);
+        self.place(other);
     }
 
     /// Jumps.

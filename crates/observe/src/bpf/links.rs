@@ -46,15 +46,12 @@ pub(crate) fn is_any_used(tracepoints: &[&std::ffi::CStr]) -> bool {
 mod tests {
     use super::*;
     use crate::bpf::{Counting, Whom};
-    use crate::target::Options;
+    use crate::{target::Options, tested};
 
     #[test]
     fn a_program_at_each_call_is_noticed() {
         let counting = Counting::new(Whom::AllBut(1), 4, &Options::default());
-        let (mut counting, programs) = match counting {
-            Ok(both) => both,
-            Err(error) => return testing::not_tested!("no program can be loaded: {error}; run as root"),
-        };
+        let Some((mut counting, programs)) = tested(counting, "no program can be loaded") else { return };
         counting.attach(programs).expect("the tracepoints are there");
         assert!(is_any_used(&[c"sys_enter", c"sys_exit"]));
         assert!(!is_any_used(&[c"sys_exi", c"sys_exits"]));

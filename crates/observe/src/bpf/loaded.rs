@@ -40,10 +40,8 @@ impl Programs {
 
     /// Loads them. Fails if this process may not, or the kernel does not accept one that is needed.
     pub(super) fn load(maps: &Maps, whom: Whom, detail: Detail) -> io::Result<Programs> {
-        let with_all = |name, code: fn(&Maps) -> Vec<Instruction>| match detail {
-            Detail::All => Program::load(name, &code(maps)).map(Some),
-            Detail::Numbers => Ok(None),
-        };
+        let load = |name, code: fn(&Maps) -> Vec<Instruction>| Program::load(name, &code(maps));
+        let with_all = |name, code| (detail == Detail::All).then(|| load(name, code)).transpose();
         let (called, at_call, faults) = match detail {
             Detail::All => (at_return(maps, whom)?, c"sys_exit", at_faults(maps)),
             Detail::Numbers => (Program::load("entered", &returned::entered(maps, whom))?, c"sys_enter", None),
@@ -128,10 +126,8 @@ fn at_return(maps: &Maps, whom: Whom) -> io::Result<Program> {
         let program = returned::returned(maps, whom, Registers::ByType);
         Program::load_for("returned", &program, Runs::Typed(typed)).ok()
     });
-    match typed {
-        Some(program) => Ok(program),
-        None => Program::load("returned", &returned::returned(maps, whom, Registers::ByHelper)),
-    }
+    let by_helper = || Program::load("returned", &returned::returned(maps, whom, Registers::ByHelper));
+    typed.map_or_else(by_helper, Ok)
 }
 
 /// The programs at the begin of a page fault and at its end, if this kernel takes them.

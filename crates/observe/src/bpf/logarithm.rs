@@ -21,8 +21,7 @@ pub(super) fn logarithm(b: &mut Builder) {
     }
     b.code.copy(2, 0);
     b.code.compute(Compute::ShiftLeft, 0, Constant(2));
-    b.code.compute(Compute::And, 2, Constant(63));
-    b.code.jump_if(2, When::Equal, Constant(0), done);
+    b.code.jump_if_none(2, 63, done);
     b.code.add(2, -2);
     b.code.jump_if(2, When::Less, Constant(0), done);
     b.code.copy(1, 9);

@@ -141,11 +141,9 @@ impl Maps {
     pub(crate) fn sampled(&self) -> u64 {
         let (first, each) = (layout::SAMPLED_FIRST as u64, self.sampled_one_in() as u64);
         let counts = self.samples.get(&0_u32.to_ne_bytes()).unwrap_or_default();
-        let counts = counts
-            .chunks_exact(4)
-            .take(layout::CALLS)
-            .map(|count| u32::from_ne_bytes(count.try_into().unwrap_or_default()));
-        counts.map(u64::from).map(|count| count.min(first) + count.saturating_sub(first) * each).sum()
+        let number = |count: &[u8]| u64::from(u32::from_ne_bytes(count.try_into().unwrap_or_default()));
+        let counts = counts.chunks_exact(4).take(layout::CALLS).map(number);
+        counts.map(|count| count.min(first) + count.saturating_sub(first) * each).sum()
     }
 
     /// One of the counts of what was lost.
@@ -223,6 +221,7 @@ fn namespace() -> Option<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tested;
 
     /// The memory of all maps in bytes, as the kernel reports it.
     fn memory(maps: &Maps) -> u64 {
@@ -238,10 +237,7 @@ mod tests {
 
     #[test]
     fn memory_grows_by_records_that_are_needed() {
-        let mut maps = match Maps::new(100, 2, 1 << 16) {
-            Ok(maps) => maps,
-            Err(error) => return testing::not_tested!("no maps can be created: {error}; run as root"),
-        };
+        let Some(mut maps) = tested(Maps::new(100, 2, 1 << 16), "no maps can be created") else { return };
         let before = memory(&maps);
         assert!(before < 16 << 20, "{before} bytes");
         maps.replenish(90);
@@ -253,10 +249,7 @@ mod tests {
 
     #[test]
     fn a_cgroup_may_have_more_processes_than_are_wanted_at_once() {
-        let maps = match Maps::new(4, 1, 1) {
-            Ok(maps) => maps,
-            Err(error) => return testing::not_tested!("no maps can be created: {error}; run as root"),
-        };
+        let Some(maps) = tested(Maps::new(4, 1, 1), "no maps can be created") else { return };
         for process in 0..2 * WANTED as u32 {
             maps.wanted.set(&process.to_ne_bytes(), &[0; 4]).expect("there is room");
         }

@@ -20,7 +20,7 @@ const FINE: Duration = Duration::from_millis(300);
 /// A timer interrupted a task: counts it by the mode in the registers that the interrupt saved. Nothing else writes to these counts.
 fn sampled(maps: &Maps, period: usize) -> Vec<Instruction> {
     let mut b = Builder::new(maps);
-    let (end, user) = (b.code.label(), b.code.label());
+    let [end, user] = b.code.labels();
     let (mode, bits, in_program) = HERE.mode;
     let [program, kernel] = layout::MODES[period];
     b.code.load(Width::Double, 9, 6, mode);
@@ -29,8 +29,7 @@ fn sampled(maps: &Maps, period: usize) -> Vec<Instruction> {
     b.find_own(end);
     b.code.jump_if(9, When::Equal, Constant(in_program), user);
     b.count(7, kernel);
-    b.code.jump(end);
-    b.code.place(user);
+    b.code.otherwise(end, user);
     b.count(7, program);
     b.end(end)
 }

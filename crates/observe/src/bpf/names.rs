@@ -18,7 +18,7 @@ const SLASH: i32 = b'/' as i32;
 /// Counts the name of a call that returned. In register 1 the class of the call, in 7 the record, in 9 the result; registers 6
 /// to 9 are kept.
 pub(super) fn count(b: &mut Builder, done: Label) {
-    let (copies, added) = (b.code.label(), b.code.label());
+    let [copies, added] = b.code.labels();
     b.code.store(Width::Double, FRAME, frame::CLASS, 1);
     match (b.registers, HERE.more_registers) {
         (Registers::ByType, _) => {
@@ -35,8 +35,7 @@ pub(super) fn count(b: &mut Builder, done: Label) {
         }
         (Registers::ByHelper, None) => {}
     }
-    b.code.compute(Compute::And, 1, Constant(i32::from(COPIES)));
-    b.code.jump_if(1, When::NotEqual, Constant(0), copies);
+    b.code.jump_if_any(1, i32::from(COPIES), copies);
     read_name(b, done);
     hash_name(b);
     compare_name(b);
@@ -50,12 +49,11 @@ pub(super) fn count(b: &mut Builder, done: Label) {
 
 /// The name into the frame, and the hash of its folder.
 fn read_name(b: &mut Builder, done: Label) {
-    let (second, known) = (b.code.label(), b.code.label());
+    let [second, known] = b.code.labels();
     has(b, SECOND, second);
     b.code.load(Width::Double, 3, FRAME, HERE.arguments[0]);
     b.code.load(Width::Double, 2, 7, layout::FOLDER);
-    b.code.jump(known);
-    b.code.place(second);
+    b.code.otherwise(known, second);
     b.code.load(Width::Double, 3, FRAME, HERE.arguments[1]);
     b.code.load(Width::Word, 4, FRAME, HERE.arguments[0]);
     b.code.load(Width::Double, 2, 7, layout::FOLDER);
@@ -87,15 +85,14 @@ fn read_piece(b: &mut Builder) {
 /// The hash that is kept for the descriptor in register 4: register 2, 0 if there is none. What a process did not open itself, it may have
 /// from its creator.
 fn find_kept(b: &mut Builder) {
-    let (found, done) = (b.code.label(), b.code.label());
+    let [found, done] = b.code.labels();
     for owner in [layout::IDENTITY, layout::CREATOR] {
         kept_place(b, owner);
         b.code.load(Width::Double, 1, 5, 0);
         b.code.jump_if(1, When::Equal, Other(0), found);
     }
     b.code.constant(2, 0);
-    b.code.jump(done);
-    b.code.place(found);
+    b.code.otherwise(done, found);
     b.code.load(Width::Double, 2, 5, 8);
     b.code.place(done);
 }
@@ -120,14 +117,13 @@ fn kept_place(b: &mut Builder, owner: i16) {
 /// Goes there if the class has this.
 fn has(b: &mut Builder, what: u8, to: Label) {
     b.code.load(Width::Double, 1, FRAME, frame::CLASS);
-    b.code.compute(Compute::And, 1, Constant(i32::from(what)));
-    b.code.jump_if(1, When::NotEqual, Constant(0), to);
+    b.code.jump_if_any(1, i32::from(what), to);
 }
 
 /// The hash of the name and its folder: register 2. What there was no room for is hashed as a name in a folder that is what came before.
 fn hash_name(b: &mut Builder) {
     const ROOM: i16 = frame::PATH_SIZE - 1;
-    let (relative, whole) = (b.code.label(), b.code.label());
+    let [relative, whole] = b.code.labels();
     b.code.load(Width::Double, 2, FRAME, frame::FOLDER);
     b.code.load(Width::Byte, 1, FRAME, frame::PATH);
     b.code.jump_if(1, When::NotEqual, Constant(SLASH), relative);
@@ -168,46 +164,36 @@ fn hash_piece(b: &mut Builder) {
 
 /// Counts an open of the name in register 2 if its attributes were requested right before, and notes a name whose attributes are requested.
 fn compare_name(b: &mut Builder) {
-    let (attributes, opens, noted, counted) = (b.code.label(), b.code.label(), b.code.label(), b.code.label());
+    let [attributes, opens, noted, counted] = b.code.labels();
     b.code.store(Width::Double, FRAME, frame::FOLDER, 2);
     b.code.load(Width::Double, 3, 7, layout::ATTRIBUTES_OF);
     b.code.constant(4, 0);
     has(b, ATTRIBUTES, attributes);
     has(b, OPENS, opens);
-    b.code.jump(noted);
-    b.code.place(attributes);
+    b.code.otherwise(noted, attributes);
     b.code.copy(4, 2);
     b.code.place(noted);
     b.code.store(Width::Double, 7, layout::ATTRIBUTES_OF, 4);
-    b.code.jump(counted);
-    b.code.place(opens);
+    b.code.otherwise(counted, opens);
     b.code.store(Width::Double, 7, layout::ATTRIBUTES_OF, 4);
     b.code.jump_if(3, When::NotEqual, Other(2), counted);
     b.code.jump_if(9, When::Less, Constant(0), counted);
-    b.code.copy(3, 8);
-    b.count_key(Kind::AskedFirst, counted);
+    b.count_number(8, Kind::AskedFirst, counted);
     b.code.place(counted);
     b.code.load(Width::Double, 2, FRAME, frame::FOLDER);
 }
 
 /// A new descriptor or working folder keeps the hash in register 2.
 fn keep_name(b: &mut Builder) {
-    let (opens, enters, kept) = (b.code.label(), b.code.label(), b.code.label());
+    let [opens, enters, kept] = b.code.labels();
     b.code.jump_if(9, When::Less, Constant(0), kept);
     has(b, OPENS, opens);
     has(b, ENTERS, enters);
-    b.code.jump(kept);
-    b.code.place(enters);
-    enter(b);
-    b.code.jump(kept);
-    b.code.place(opens);
+    b.code.otherwise(kept, enters);
+    b.code.store(Width::Double, 7, layout::FOLDER, 2);
+    b.code.otherwise(kept, opens);
     open(b);
     b.code.place(kept);
-}
-
-/// The hash in register 2 becomes that of the working folder.
-fn enter(b: &mut Builder) {
-    b.code.store(Width::Double, 7, layout::FOLDER, 2);
 }
 
 /// The hash in register 2 becomes that of the descriptor in register 9.
@@ -238,8 +224,7 @@ fn add_to_sketch(b: &mut Builder, done: Label) {
     }
     b.code.load(Width::Byte, 1, 4, layout::SKETCH);
     b.code.jump_if(3, When::Above, Other(1), larger);
-    b.code.jump(done);
-    b.code.place(larger);
+    b.code.otherwise(done, larger);
     b.code.store(Width::Byte, 4, layout::SKETCH, 3);
     b.code.jump(done);
 }
@@ -248,50 +233,40 @@ fn add_to_sketch(b: &mut Builder, done: Label) {
 fn count_creation(b: &mut Builder, done: Label) {
     /// Flags of opens that may create, or that write.
     const CHANGES: i32 = libc::O_CREAT | libc::O_ACCMODE;
-    let (may, second, flagged) = (b.code.label(), b.code.label(), b.code.label());
-    let (there, writes, empties) = (b.code.label(), b.code.label(), b.code.label());
+    let [may, second, flagged, there, writes, empties] = b.code.labels();
     b.code.jump_if(9, When::Less, Constant(0), done);
     has(b, MAY_CREATE, may);
-    b.code.jump(done);
-    b.code.place(may);
+    b.code.otherwise(done, may);
     has(b, SECOND, second);
     b.code.load(Width::Word, 2, FRAME, HERE.arguments[1]);
-    b.code.jump(flagged);
-    b.code.place(second);
+    b.code.otherwise(flagged, second);
     b.code.load(Width::Word, 2, FRAME, HERE.arguments[2]);
     b.code.place(flagged);
     b.code.store(Width::Double, FRAME, frame::FLAGS, 2);
-    b.code.compute(Compute::And, 2, Constant(CHANGES));
-    b.code.jump_if(2, When::Equal, Constant(0), done);
+    b.code.jump_if_none(2, CHANGES, done);
     by_object::opened(b, writes);
     b.code.load(Width::Double, 2, FRAME, frame::FLAGS);
-    b.code.compute(Compute::And, 2, Constant(libc::O_CREAT));
-    b.code.jump_if(2, When::Equal, Constant(0), there);
+    b.code.jump_if_none(2, libc::O_CREAT, there);
     by_object::was_created(b, there);
-    b.code.copy(3, 8);
-    b.count_key(Kind::Create, done);
+    b.count_number(8, Kind::Create, done);
     b.code.place(there);
     by_object::is_regular(b, done);
     b.code.place(writes);
-    b.code.copy(3, 8);
-    b.count_key(Kind::Writing, empties);
+    b.count_number(8, Kind::Writing, empties);
     b.code.place(empties);
     b.code.load(Width::Double, 2, FRAME, frame::FLAGS);
-    b.code.compute(Compute::And, 2, Constant(libc::O_TRUNC));
-    b.code.jump_if(2, When::Equal, Constant(0), done);
-    b.code.copy(3, 8);
-    b.count_key(Kind::Truncating, done);
+    b.code.jump_if_none(2, libc::O_TRUNC, done);
+    b.count_number(8, Kind::Truncating, done);
 }
 
 /// A copied descriptor, or one that becomes the working folder, passes its hash on.
 fn copy_name(b: &mut Builder, done: Label) {
     /// `F_DUPFD` and `F_DUPFD_CLOEXEC`.
     const COPYING: [i32; 2] = [libc::F_DUPFD, libc::F_DUPFD_CLOEXEC];
-    let (by_command, copied, enters) = (b.code.label(), b.code.label(), b.code.label());
+    let [by_command, copied, enters] = b.code.labels();
     b.code.jump_if(9, When::Less, Constant(0), done);
     has(b, MAY_COPY, by_command);
-    b.code.jump(copied);
-    b.code.place(by_command);
+    b.code.otherwise(copied, by_command);
     b.code.load(Width::Word, 2, FRAME, HERE.arguments[1]);
     b.code.jump_if(2, When::Equal, Constant(COPYING[0]), copied);
     b.code.jump_if(2, When::NotEqual, Constant(COPYING[1]), done);
@@ -301,8 +276,7 @@ fn copy_name(b: &mut Builder, done: Label) {
     has(b, ENTERS, enters);
     open(b);
     by_object::forget(b);
-    b.code.jump(done);
-    b.code.place(enters);
-    enter(b);
+    b.code.otherwise(done, enters);
+    b.code.store(Width::Double, 7, layout::FOLDER, 2);
     b.code.jump(done);
 }

@@ -33,7 +33,7 @@ pub(super) fn count_copied(b: &mut Builder) {
 pub(crate) fn allocated(maps: &Maps) -> Vec<Instruction> {
     let order = PageSize(page_size() as u64).in_huge().ilog2() as i32;
     let mut b = Builder::new(maps);
-    let (end, user) = (b.code.label(), b.code.label());
+    let [end, user] = b.code.labels();
     b.code.load(Width::Double, 1, 6, 8);
     b.code.compute32(Compute::Move, 1, Other(1));
     b.code.jump_if(1, When::NotEqual, Constant(order), end);
@@ -41,8 +41,7 @@ pub(crate) fn allocated(maps: &Maps) -> Vec<Instruction> {
     b.find(end, end);
     b.saved_number(end);
     b.code.jump_if(0, When::Above, Constant(layout::CALLS as i32 - 1), user);
-    b.code.jump(end);
-    b.code.place(user);
+    b.code.otherwise(end, user);
     b.code.constant(3, 0);
     b.count_key(Kind::Huge, end);
     b.end(end)
@@ -93,11 +92,8 @@ pub(super) fn count_fault(b: &mut Builder) {
 /// are then in register 3 too; else goes to `other`. Keeps registers 6 to 9.
 fn note_own(b: &mut Builder, (memory, anonymous): (i32, i32), other: Label) {
     let found = b.code.label();
-    for number in HERE.gives_back {
-        b.code.jump_if(8, When::Equal, Constant(number), found);
-    }
-    b.code.jump(other);
-    b.code.place(found);
+    b.code.jump_if_one_of(8, &HERE.gives_back, found);
+    b.code.otherwise(other, found);
     b.code.load(Width::Double, 3, 7, layout::TASK);
     b.read_double(memory);
     b.code.jump_if(3, When::Equal, Constant(0), other);

@@ -31,10 +31,9 @@ fn find_outside(b: &mut Builder, whom: Whom, end: Label) {
     if search::flags(b, whom).is_none() {
         return b.find(end, end);
     }
-    let (missing, given, found) = (b.code.label(), b.code.label(), b.code.label());
+    let [missing, given, found] = b.code.labels();
     b.find(missing, end);
-    b.code.jump(found);
-    b.code.place(missing);
+    b.code.otherwise(found, missing);
     search::admit_outside(b, whom, given, [end, end]);
     b.code.place(given);
     b.identify();
@@ -44,27 +43,20 @@ fn find_outside(b: &mut Builder, whom: Whom, end: Label) {
 /// Makes the record of the new task that the tracepoint has at this offset, with what it has from the one of register 7; goes to `none`
 /// if there is no room.
 fn create_from(b: &mut Builder, task: i16, none: Label) {
+    /// Fields of the creator, and of the new task; between them, they are in the frame.
+    const HANDED_ON: [(i16, i16, i16); 2] =
+        [(layout::IDENTITY, frame::CLASS, layout::CREATOR), (layout::FOLDER, frame::FOLDER, layout::FOLDER)];
     let made = b.code.label();
-    note_creator(b);
+    b.code.load(Width::Double, 9, 7, layout::ID);
+    for (field, place, _) in HANDED_ON {
+        b.code.load(Width::Double, 1, 7, field);
+        b.code.store(Width::Double, FRAME, place, 1);
+    }
     b.code.load(Width::Double, 1, 6, task);
     b.code.store(Width::Double, FRAME, frame::TASK, 1);
     b.create(made, none);
     b.code.place(made);
-    inherit(b);
-}
-
-/// What a new task has from the one of register 7.
-fn note_creator(b: &mut Builder) {
-    b.code.load(Width::Double, 9, 7, layout::ID);
-    for (field, place) in [(layout::IDENTITY, frame::CLASS), (layout::FOLDER, frame::FOLDER)] {
-        b.code.load(Width::Double, 1, 7, field);
-        b.code.store(Width::Double, FRAME, place, 1);
-    }
-}
-
-/// Gives it to the new record.
-fn inherit(b: &mut Builder) {
-    for (field, place) in [(layout::CREATOR, frame::CLASS), (layout::FOLDER, frame::FOLDER)] {
+    for (_, place, field) in HANDED_ON {
         b.code.load(Width::Double, 1, FRAME, place);
         b.code.store(Width::Double, 7, field, 1);
     }
@@ -88,7 +80,7 @@ pub(crate) fn helped(maps: &Maps, whom: Whom) -> Vec<Instruction> {
 /// A task executes another program: `sched_process_exec(task, ...)`.
 pub(crate) fn executed(maps: &Maps, detail: Detail) -> Vec<Instruction> {
     let mut b = Builder::new(maps);
-    let (end, missing) = (b.code.label(), b.code.label());
+    let [end, missing] = b.code.labels();
     b.this_task();
     b.code.copy(8, 0);
     b.find(missing, end);
@@ -98,8 +90,7 @@ pub(crate) fn executed(maps: &Maps, detail: Detail) -> Vec<Instruction> {
     b.code.load(Width::Word, 1, 7, layout::FLAGS);
     b.code.compute(Compute::Or, 1, Constant(layout::FRESH));
     b.code.store(Width::Word, 7, layout::FLAGS, 1);
-    b.code.jump(end);
-    b.code.place(missing);
+    b.code.otherwise(end, missing);
     b.on_map(helper::DELETE, maps.announced.descriptor(), frame::TASK);
     b.code.jump_if(0, When::NotEqual, Constant(0), end);
     b.code.constant(9, 0);
@@ -126,20 +117,17 @@ pub(crate) enum Given {
 /// A task ended: `sched_process_exit(task, ...)`, in that task.
 pub(crate) fn ended(maps: &Maps, whom: Whom, detail: Detail, given: Given) -> Vec<Instruction> {
     let mut b = Builder::new(maps);
-    let (end, over, own, found) = (b.code.label(), b.code.label(), b.code.label(), b.code.label());
-    let (missing, others) = (b.code.label(), b.code.label());
+    let [end, over, own, found, missing, others] = b.code.labels();
     b.this_task();
     b.on_map(helper::DELETE, maps.announced.descriptor(), frame::TASK);
-    b.on_map(helper::LOOKUP, maps.tasks.descriptor(), frame::TASK);
-    b.code.jump_if(0, When::Equal, Constant(0), missing);
+    b.look_up(maps.tasks.descriptor(), frame::TASK, missing);
     b.code.load(Width::Word, 8, 0, 0);
     b.code.jump_if(8, When::Less, Constant(layout::CREATED), own);
     b.code.place(others);
     b.on_map(helper::DELETE, maps.tasks.descriptor(), frame::TASK);
     // The stack of a task that was not watched may become that of one that is.
     b.lose(layout::lost::EPOCH);
-    b.code.jump(end);
-    b.code.place(missing);
+    b.code.otherwise(end, missing);
     search::admit_outside(&mut b, whom, found, [end, others]);
     b.code.place(own);
     b.code.store(Width::Word, FRAME, frame::SLOT, 8);
@@ -167,25 +155,18 @@ fn count_last(b: &mut Builder, over: Label) {
     let narrow = b.code.label();
     b.saved_number(over);
     b.code.load(Width::Word, 1, 7, layout::FLAGS);
-    b.code.compute(Compute::And, 1, Constant(layout::NARROW));
-    b.code.jump_if(1, When::NotEqual, Constant(0), narrow);
+    b.code.jump_if_any(1, layout::NARROW, narrow);
     for number in HERE.exits {
         let other = b.code.label();
         b.code.jump_if(0, When::NotEqual, Constant(number), other);
         b.count(7, layout::COUNTS + (number * 16) as i16);
-        b.code.jump(over);
-        b.code.place(other);
+        b.code.otherwise(over, other);
     }
-    b.code.jump(over);
-    b.code.place(narrow);
+    b.code.otherwise(over, narrow);
     let found = b.code.label();
-    for number in HERE.narrow_exits {
-        b.code.jump_if(0, When::Equal, Constant(number), found);
-    }
-    b.code.jump(over);
-    b.code.place(found);
-    b.code.copy(3, 0);
-    b.count_key(Kind::Narrow, over);
+    b.code.jump_if_one_of(0, &HERE.narrow_exits, found);
+    b.code.otherwise(over, found);
+    b.count_number(0, Kind::Narrow, over);
 }
 
 /// A signal is delivered: `signal_deliver(number, information, ...)`, in the task that receives it. When a process ends, by whatever
@@ -210,9 +191,8 @@ pub(crate) fn signalled(maps: &Maps, whom: Whom) -> Vec<Instruction> {
 /// A sleeping task is about to be woken: `sched_waking(task)`, in the task that wakes it.
 pub(crate) fn waking(maps: &Maps) -> Vec<Instruction> {
     let mut b = Builder::new(maps);
-    let (end, noted) = (b.code.label(), b.code.label());
-    b.code.call(helper::MONOTONIC);
-    b.code.copy(8, 0);
+    let [end, noted] = b.code.labels();
+    b.now();
     b.code.store(Width::Double, FRAME, frame::PATH, 8);
     waits::note_woken(&mut b);
     b.this_task();
@@ -220,8 +200,7 @@ pub(crate) fn waking(maps: &Maps) -> Vec<Instruction> {
     // Whoever waits for a task that ended is not woken by a call.
     b.if_field(Width::Double, layout::END, (When::NotEqual, 0), end);
     b.code.load(Width::Word, 1, 7, layout::FLAGS);
-    b.code.compute(Compute::And, 1, Constant(layout::NARROW));
-    b.code.jump_if(1, When::NotEqual, Constant(0), end);
+    b.code.jump_if_any(1, layout::NARROW, end);
     b.saved_number(end);
     // In user mode there is no call: an interrupt woke the task.
     b.code.jump_if(0, When::Above, Constant(layout::CALLS as i32 - 1), end);
@@ -248,7 +227,7 @@ pub(crate) fn waking(maps: &Maps) -> Vec<Instruction> {
 /// A request is given to an io_uring, by the task itself or by a thread that the kernel created for it.
 pub(crate) fn requested(maps: &Maps, whom: Whom, request: Request) -> Vec<Instruction> {
     let mut b = Builder::new(maps);
-    let (end, missing, found, known) = (b.code.label(), b.code.label(), b.code.label(), b.code.label());
+    let [end, missing, found, known] = b.code.labels();
     b.this_task();
     b.find(missing, end);
     b.code.place(found);
@@ -276,8 +255,7 @@ pub(crate) fn announce(maps: &Maps) -> Vec<Instruction> {
     let mut b = Builder::new(maps);
     let end = b.code.label();
     b.this_task();
-    b.code.constant(1, 0);
-    b.code.store(Width::Word, FRAME, frame::SLOT, 1);
+    b.code.set(Width::Word, FRAME, frame::SLOT, 0);
     b.frame(3, frame::SLOT);
     b.code.constant(4, 0);
     b.on_map(helper::UPDATE, maps.announced.descriptor(), frame::TASK);

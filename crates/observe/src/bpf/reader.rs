@@ -12,10 +12,8 @@ use super::layout::{self, Kind};
 /// The counts of a record.
 pub(crate) fn task(record: &[u8]) -> Task {
     // A thread that the kernel made for a process never returns from a call, so that its own number is known at its end.
-    let identity = match number(record, layout::IDENTITY) {
-        0 => number(record, layout::CREATOR) & !0xffff_ffff,
-        known => known,
-    };
+    let (own, creator) = (number(record, layout::IDENTITY), number(record, layout::CREATOR));
+    let identity = if own == 0 { creator & !0xffff_ffff } else { own };
     let begin = number(record, layout::BEGIN);
     let end = number(record, layout::END);
     let name = &record[layout::NAME as usize..layout::NAME as usize + 16];

@@ -38,12 +38,9 @@ struct Labels {
 pub(crate) fn returned(maps: &Maps, whom: Whom, registers: Registers) -> Vec<Instruction> {
     let mut b = Builder { registers, ..Builder::new(maps) };
     let labels = Labels { found: b.code.label(), by_number: b.code.label(), end: b.code.label() };
-    b.code.constant(1, 0);
-    b.code.store(Width::Double, FRAME, frame::SAMPLED, 1);
+    b.code.set(Width::Double, FRAME, frame::SAMPLED, 0);
     search::find_fast(&mut b, whom, labels.found, labels.end);
-    let (special, rare, failed, pairs) = (b.code.label(), b.code.label(), b.code.label(), b.code.label());
-    let (sampled, counted) = (b.code.label(), b.code.label());
-    let (object, placed) = (b.code.label(), b.code.label());
+    let [special, rare, failed, pairs, sampled, counted, object, placed] = b.code.labels();
     b.code.place(labels.found);
     b.if_field(Width::Double, layout::ENTERED, (When::NotEqual, 0), sampled);
     b.code.store(Width::Double, 7, layout::RETURNED, 1);
@@ -61,13 +58,12 @@ pub(crate) fn returned(maps: &Maps, whom: Whom, registers: Registers) -> Vec<Ins
     let gate = HERE.gate.map(|places| look_at_gate(&mut b, places));
     b.code.place(labels.by_number);
     b.code.jump_if(8, When::Above, Constant(layout::CALLS as i32 - 1), rare);
-    let (named, has_name) = (b.code.label(), b.code.label());
+    let [named, has_name] = b.code.labels();
     class_of_call(&mut b, 0);
     b.code.jump_if(1, When::NotEqual, Constant(0), has_name);
     b.code.place(named);
     class_of_call(&mut b, layout::CALLS as i16);
-    b.code.compute(Compute::And, 1, Constant(layout::OBJECT_CALLS as i32 - 1));
-    b.code.jump_if(1, When::NotEqual, Constant(0), object);
+    b.code.jump_if_any(1, layout::OBJECT_CALLS as i32 - 1, object);
     b.code.copy(2, 8);
     b.code.compute(Compute::ShiftLeft, 2, Constant(4));
     b.code.compute(Compute::Add, 2, Other(7));
@@ -142,7 +138,7 @@ pub(crate) fn entered(maps: &Maps, whom: Whom) -> Vec<Instruction> {
     let mut b = Builder::new(maps);
     let labels = Labels { found: b.code.label(), by_number: b.code.label(), end: b.code.label() };
     search::find_fast(&mut b, whom, labels.found, labels.end);
-    let (special, rare) = (b.code.label(), b.code.label());
+    let [special, rare] = b.code.labels();
     b.code.place(labels.found);
     b.code.load(Width::Double, 8, 6, 8);
     b.code.compute32(Compute::Move, 8, Other(8));
@@ -176,10 +172,9 @@ fn count_error(b: &mut Builder, failed: Label, counted: Label) {
 
 /// A task that has not been in its program since it was created or executed one; 32-bit programs; shared records.
 fn handle_special(b: &mut Builder, special: Label, rare: Label, labels: &Labels) {
-    let (known, parent, narrow, wide) = (b.code.label(), b.code.label(), b.code.label(), b.code.label());
+    let [known, parent, narrow, wide] = b.code.labels();
     b.code.place(special);
-    b.code.compute(Compute::And, 1, Constant(layout::FRESH));
-    b.code.jump_if(1, When::Equal, Constant(0), known);
+    b.code.jump_if_none(1, layout::FRESH, known);
     b.identify();
     b.code.load(Width::Double, 3, 6, 0);
     b.code.store(Width::Double, 7, layout::REGISTERS, 3);
@@ -204,34 +199,25 @@ fn handle_special(b: &mut Builder, special: Label, rare: Label, labels: &Labels)
     // The call that created this task was its creator's.
     b.code.jump_if(9, When::NotEqual, Constant(0), parent);
     b.code.load(Width::Word, 1, 7, layout::FLAGS);
-    b.code.compute(Compute::And, 1, Constant(layout::NARROW));
-    b.code.jump_if(1, When::NotEqual, Constant(0), narrow);
-    for number in HERE.forks {
-        b.code.jump_if(8, When::Equal, Constant(*number), labels.end);
-    }
-    b.code.jump(parent);
-    b.code.place(narrow);
-    for number in HERE.narrow_forks {
-        b.code.jump_if(8, When::Equal, Constant(*number), labels.end);
-    }
+    b.code.jump_if_any(1, layout::NARROW, narrow);
+    b.code.jump_if_one_of(8, HERE.forks, labels.end);
+    b.code.otherwise(parent, narrow);
+    b.code.jump_if_one_of(8, HERE.narrow_forks, labels.end);
     b.code.place(parent);
     b.code.load(Width::Word, 1, 7, layout::FLAGS);
-    b.code.compute(Compute::And, 1, Constant(layout::NARROW));
-    b.code.jump_if(1, When::NotEqual, Constant(0), rare);
+    b.code.jump_if_any(1, layout::NARROW, rare);
     // The tasks of a shared record are not one after another.
     b.if_field(Width::Word, layout::FLAGS, (When::Equal, 0), labels.by_number);
-    b.code.constant(1, layout::NONE);
-    b.code.store(Width::Word, 7, layout::LAST, 1);
+    b.code.set(Width::Word, 7, layout::LAST, layout::NONE);
     b.code.jump(labels.by_number);
 }
 
 /// Numbers beyond the table, and 32-bit programs.
 fn count_rare(b: &mut Builder, rare: Label, labels: &Labels) {
-    let (other, narrow, small) = (b.code.label(), b.code.label(), b.code.label());
+    let [other, narrow, small] = b.code.labels();
     b.code.place(rare);
     b.code.load(Width::Word, 1, 7, layout::FLAGS);
-    b.code.compute(Compute::And, 1, Constant(layout::NARROW));
-    b.code.jump_if(1, When::NotEqual, Constant(0), narrow);
+    b.code.jump_if_any(1, layout::NARROW, narrow);
     // A handler's return restores the registers of before, without the number of a call.
     b.code.wide(1, 0xffff_ffff);
     b.code.jump_if(8, When::NotEqual, Other(1), other);

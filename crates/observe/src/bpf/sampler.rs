@@ -141,10 +141,7 @@ mod tests {
     #[test]
     fn what_was_sampled_is_known_after_the_end() {
         let parts = Maps::new(4, 1, 1).and_then(|maps| Ok((Program::load("sampling", &timed::sampling(&maps))?, maps)));
-        let (program, maps) = match parts {
-            Ok(parts) => parts,
-            Err(error) => return testing::not_tested!("no program can be loaded: {error}; run as root"),
-        };
+        let Some((program, maps)) = crate::tested(parts, "no program can be loaded") else { return };
         let mut sampler = Sampler::start(program).expect("the tracepoint is there");
         std::thread::sleep(WINDOW);
         sampler.stop();

@@ -18,7 +18,7 @@ const DEEPEST: i32 = 24;
 /// A task that was searched for in vain is remembered by that address too, until a record is given out or such a task ends: then the
 /// address may belong to a new task.
 pub(super) fn find_fast(b: &mut Builder, whom: Whom, found: Label, end: Label) {
-    let (search, missing, strange) = (b.code.label(), b.code.label(), b.code.label());
+    let [search, missing, strange] = b.code.labels();
     b.code.load(Width::Double, 9, 6, 0);
     b.code.copy(1, 9);
     // Of an address with a type, the kernel lets this be computed with: its low half, by subtraction.
@@ -52,8 +52,7 @@ pub(super) fn find_fast(b: &mut Builder, whom: Whom, found: Label, end: Label) {
     b.code.jump_if(1, When::NotEqual, Other(2), found);
     b.code.load(Width::Word, 1, FRAME, frame::SLOT);
     b.code.store(Width::Word, 8, layout::HINT_SLOT, 1);
-    b.code.jump(found);
-    b.code.place(missing);
+    b.code.otherwise(found, missing);
     admit(b, whom, found, [strange, end]);
     b.code.place(strange);
     if whom.stays() {
@@ -95,8 +94,7 @@ pub(super) fn admit_outside(b: &mut Builder, whom: Whom, found: Label, [end, ref
     let Some(flags) = flags(b, whom) else { return b.code.jump(end) };
     b.code.load(Width::Double, 3, FRAME, frame::TASK);
     b.read_word(flags);
-    b.code.compute(Compute::And, 0, Constant(KERNEL));
-    b.code.jump_if(0, When::NotEqual, Constant(0), end);
+    b.code.jump_if_any(0, KERNEL, end);
     choose(b, whom, [end, end]);
     b.code.constant(9, 0);
     b.create(found, refused);
@@ -110,8 +108,7 @@ fn choose(b: &mut Builder, whom: Whom, [ignored, end]: [Label; 2]) {
             b.identity_inside(ignored);
             b.code.compute(Compute::ShiftRight, 0, Constant(32));
             b.code.store(Width::Word, FRAME, frame::WORD, 0);
-            b.on_map(helper::LOOKUP, b.maps.wanted.descriptor(), frame::WORD);
-            b.code.jump_if(0, When::Equal, Constant(0), ignored);
+            b.look_up(b.maps.wanted.descriptor(), frame::WORD, ignored);
         }
         // A task may be moved into the cgroup later, so nothing is remembered.
         Whom::Cgroup { id, depth: Some(depth) } => {
@@ -125,8 +122,7 @@ fn choose(b: &mut Builder, whom: Whom, [ignored, end]: [Label; 2]) {
                 b.code.jump_if(0, When::Equal, Other(1), found);
                 b.code.jump_if(0, When::Equal, Constant(0), end);
             }
-            b.code.jump(end);
-            b.code.place(found);
+            b.code.otherwise(end, found);
         }
         Whom::AllBut(process) => {
             b.identity_inside(ignored);
@@ -140,7 +136,7 @@ impl Builder<'_> {
     /// Gives the task in the frame a record, created by the one whose number is in register 9. Register 7 is the record only at
     /// `done`; without one, the program goes on at `none`.
     pub(super) fn create(&mut self, done: Label, none: Label) {
-        let (full, marked, failed) = (self.code.label(), self.code.label(), self.code.label());
+        let [full, marked, failed] = self.code.labels();
         let free = self.maps.free.descriptor();
         self.lose(layout::lost::GIVEN);
         self.lose(layout::lost::EPOCH);
@@ -150,10 +146,8 @@ impl Builder<'_> {
         self.code.load(Width::Double, 1, FRAME, frame::TASK);
         self.code.store(Width::Double, 7, layout::TASK, 1);
         self.code.store(Width::Double, 7, layout::PARENT, 9);
-        self.code.constant(1, layout::FRESH);
-        self.code.store(Width::Word, 7, layout::FLAGS, 1);
-        self.code.constant(1, layout::NONE);
-        self.code.store(Width::Word, 7, layout::LAST, 1);
+        self.code.set(Width::Word, 7, layout::FLAGS, layout::FRESH);
+        self.code.set(Width::Word, 7, layout::LAST, layout::NONE);
         self.code.call(helper::MONOTONIC);
         self.code.store(Width::Double, 7, layout::BEGIN, 0);
         self.insert();
@@ -162,8 +156,7 @@ impl Builder<'_> {
         self.on_map(helper::PUSH, free, frame::SLOT);
         self.code.constant(1, -1);
         self.lose_these(layout::lost::GIVEN);
-        self.code.jump(failed);
-        self.code.place(full);
+        self.code.otherwise(failed, full);
         self.code.constant(1, layout::CREATED);
         self.code.jump_if(9, When::NotEqual, Constant(0), marked);
         self.code.constant(1, layout::OVERFLOW);
@@ -186,8 +179,7 @@ impl Builder<'_> {
 
     /// Notes that the task in the frame is not watched.
     fn ignore(&mut self) {
-        self.code.constant(1, layout::IGNORED);
-        self.code.store(Width::Word, FRAME, frame::SLOT, 1);
+        self.code.set(Width::Word, FRAME, frame::SLOT, layout::IGNORED);
         self.insert();
     }
 }

@@ -13,8 +13,7 @@ pub(super) fn capture(b: &mut Builder, done: Label) {
     let (stack_pointer, push) = (HERE.stack_pointer, b.code.label());
     b.code.call(helper::THIS_CPU);
     b.code.store(Width::Word, FRAME, frame::WORD, 0);
-    b.on_map(helper::LOOKUP, place, frame::WORD);
-    b.code.jump_if(0, When::Equal, Constant(0), done);
+    b.look_up(place, frame::WORD, done);
     b.code.copy(8, 0);
     b.code.store(Width::Double, 8, TIME, 9);
     for (from, to, width) in [
@@ -28,14 +27,12 @@ pub(super) fn capture(b: &mut Builder, done: Label) {
     b.code.load(Width::Double, 3, 6, 0);
     read_into(b, helper::READ, (AT, SAVED));
     for bytes in TOPS {
-        b.code.constant(1, bytes);
-        b.code.store(Width::Word, 8, SIZE, 1);
+        b.code.set(Width::Word, 8, SIZE, bytes);
         b.code.load(Width::Double, 3, 8, AT + stack_pointer);
         read_into(b, helper::READ_USER, (STACK, bytes));
         b.code.jump_if(0, When::Equal, Constant(0), push);
     }
-    b.code.constant(1, 0);
-    b.code.store(Width::Word, 8, SIZE, 1);
+    b.code.set(Width::Word, 8, SIZE, 0);
     b.code.place(push);
     b.code.map(1, waiting);
     b.code.copy(2, 8);

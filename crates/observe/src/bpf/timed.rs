@@ -30,7 +30,7 @@ pub(crate) fn sampling(maps: &Maps) -> Vec<Instruction> {
 /// Goes to `passed` unless this one is sampled: of each number, in register 8, the first ones and then one in `one_in`. The weight is in
 /// register 9.
 fn choose(b: &mut Builder, one_in: i32, passed: Label) {
-    let (rest, chosen) = (b.code.label(), b.code.label());
+    let [rest, chosen] = b.code.labels();
     b.code.copy(1, 8);
     b.code.compute(Compute::ShiftLeft, 1, Constant(2));
     b.code.map_value(2, b.maps.samples.descriptor());
@@ -38,11 +38,9 @@ fn choose(b: &mut Builder, one_in: i32, passed: Label) {
     b.code.load(Width::Word, 1, 2, 0);
     b.code.constant(9, 1);
     b.code.jump_if(1, When::Above, Constant(layout::SAMPLED_FIRST - 1), rest);
-    b.code.jump(chosen);
-    b.code.place(rest);
+    b.code.otherwise(chosen, rest);
     b.code.call(helper::RANDOM);
-    b.code.compute(Compute::And, 0, Constant(one_in - 1));
-    b.code.jump_if(0, When::NotEqual, Constant(0), passed);
+    b.code.jump_if_any(0, one_in - 1, passed);
     b.code.constant(9, one_in);
     b.code.place(chosen);
 }
@@ -60,8 +58,7 @@ fn begin(b: &mut Builder) {
     b.code.store(Width::Word, 2, 0, 1);
     b.code.store(Width::Double, 7, layout::WEIGHT, 9);
     note_away(b);
-    b.code.constant(1, 0);
-    b.code.store(Width::Double, 7, layout::RETURNED, 1);
+    b.code.set(Width::Double, 7, layout::RETURNED, 0);
     b.code.call(helper::MONOTONIC);
     b.code.store(Width::Double, 7, layout::ENTERED, 0);
 }
@@ -72,10 +69,8 @@ pub(super) fn count_sample(b: &mut Builder, sampled: Label, counted: Label) {
     // As in `finish`.
     let of_call = b.code.label();
     b.if_field(Width::Word, layout::SAMPLED_CALL, (When::NotEqual, layout::FAULT), of_call);
-    b.code.constant(1, 0);
-    b.code.store(Width::Double, 7, layout::ENTERED, 1);
-    b.code.jump(counted);
-    b.code.place(of_call);
+    b.code.set(Width::Double, 7, layout::ENTERED, 0);
+    b.code.otherwise(counted, of_call);
     add(b);
     let captured = b.code.label();
     stacks::capture(b, captured);
@@ -89,7 +84,7 @@ pub(super) fn count_sample(b: &mut Builder, sampled: Label, counted: Label) {
 
 /// Adds the time of the sample that ends in the task of register 7. Afterwards register 9 is the weighted time and 8 the weight.
 fn add(b: &mut Builder) {
-    let (summed, noted, known) = (b.code.label(), b.code.label(), b.code.label());
+    let [summed, noted, known] = b.code.labels();
     b.code.call(helper::MONOTONIC);
     b.code.copy(9, 0);
     // A task that runs, and for all that was seen has left its CPU: kernels do not report every switch from threads that they hide. How
@@ -99,13 +94,11 @@ fn add(b: &mut Builder) {
     for field in [layout::LEFT, layout::ENTERED] {
         b.code.store(Width::Double, 7, field, 9);
     }
-    b.code.jump(noted);
-    b.code.place(known);
+    b.code.otherwise(noted, known);
     b.code.load(Width::Double, 1, 7, layout::ENTERED);
     b.code.compute(Compute::Subtract, 9, Other(1));
     less_away(b);
-    b.code.constant(1, 0);
-    b.code.store(Width::Double, 7, layout::ENTERED, 1);
+    b.code.set(Width::Double, 7, layout::ENTERED, 0);
     add_weighted(b, Kind::Sample, summed);
     b.code.place(summed);
     b.code.compute(Compute::Multiply, 8, Other(8));
@@ -151,8 +144,7 @@ pub(crate) fn went_on(maps: &Maps) -> Vec<Instruction> {
     b.find_own(end);
     b.code.load(Width::Double, 8, 7, layout::RETURNED);
     b.code.jump_if(8, When::Equal, Constant(0), end);
-    b.code.constant(1, 0);
-    b.code.store(Width::Double, 7, layout::RETURNED, 1);
+    b.code.set(Width::Double, 7, layout::RETURNED, 0);
     b.code.compute(Compute::Subtract, 9, Other(8));
     b.saved_number(end);
     b.code.load(Width::Word, 1, 7, layout::SAMPLED_CALL);
@@ -165,14 +157,13 @@ pub(crate) fn went_on(maps: &Maps) -> Vec<Instruction> {
 /// Takes what the task of register 7 was off the CPU since [`note_away`] from the time in register 9. An interrupt may have come between
 /// that and the begin of the time: then nothing is left, not less.
 fn less_away(b: &mut Builder) {
-    let (negative, done) = (b.code.label(), b.code.label());
+    let [negative, done] = b.code.labels();
     b.code.load(Width::Double, 1, 7, layout::AWAY);
     b.code.compute(Compute::Subtract, 9, Other(1));
     b.code.load(Width::Double, 1, 7, layout::ENTERED_AWAY);
     b.code.compute(Compute::Add, 9, Other(1));
     b.code.jump_if(9, When::Less, Constant(0), negative);
-    b.code.jump(done);
-    b.code.place(negative);
+    b.code.otherwise(done, negative);
     b.code.constant(9, 0);
     b.code.place(done);
 }
@@ -244,7 +235,7 @@ pub(crate) fn fault_ended(maps: &Maps) -> Vec<Instruction> {
 /// over, the scheduler has added its last run (`update_curr` in kernel/sched/fair.c), and its record goes to the reader. The task is the
 /// second argument of the program. Goes on behind itself, with the time in register 8.
 pub(super) fn finish(b: &mut Builder, next: Label) {
-    let (over, gone) = (b.code.label(), b.code.label());
+    let [over, gone] = b.code.labels();
     b.if_field(Width::Double, layout::ENTERED, (When::Equal, 0), over);
     // A page fault that could not be handled has no end.
     b.if_field(Width::Word, layout::SAMPLED_CALL, (When::Equal, layout::FAULT), over);
@@ -253,8 +244,7 @@ pub(super) fn finish(b: &mut Builder, next: Label) {
     note_run_time(b);
     give_back(b, gone);
     b.code.place(gone);
-    b.code.call(helper::MONOTONIC);
-    b.code.copy(8, 0);
+    b.now();
     b.code.jump(next);
 }
 
@@ -269,8 +259,7 @@ pub(super) fn note_run_time(b: &mut Builder) {
 
 /// Gives the record of register 7 to the reader, unless another has done it.
 pub(super) fn give_back(b: &mut Builder, done: Label) {
-    b.code.constant(1, 0);
-    b.code.store(Width::Double, 7, layout::TASK, 1);
+    b.code.set(Width::Double, 7, layout::TASK, 0);
     b.code.store(Width::Double, 7, layout::REGISTERS, 1);
     b.on_map(helper::DELETE, b.maps.tasks.descriptor(), frame::TASK);
     b.code.jump_if(0, When::NotEqual, Constant(0), done);

@@ -2,7 +2,7 @@
 
 use record::WaitReason;
 
-use super::builder::{Builder, frame, helper};
+use super::builder::{Builder, frame};
 use super::instruction::{Compute, FRAME, Instruction, Label, Operand, When, Width};
 use super::layout::{self, Kind};
 use super::logarithm::logarithm;
@@ -23,25 +23,21 @@ const DEAD: i32 = 0x80;
 /// begin on, the other until its end.
 pub(crate) fn switched(maps: &Maps) -> Vec<Instruction> {
     let mut b = Builder::new(maps);
-    let (end, next, noted) = (b.code.label(), b.code.label(), b.code.label());
-    b.code.call(helper::MONOTONIC);
-    b.code.copy(8, 0);
+    let [end, next, noted] = b.code.labels();
+    b.now();
     leave(&mut b, next);
     b.code.place(next);
-    b.code.load(Width::Double, 1, 6, 16);
-    b.code.store(Width::Double, FRAME, frame::TASK, 1);
-    b.find_own(end);
+    b.find_passed(16, end);
     b.code.load(Width::Double, 9, 7, layout::LEFT);
     b.code.jump_if(9, When::Equal, Constant(0), end);
-    b.code.constant(1, 0);
-    b.code.store(Width::Double, 7, layout::LEFT, 1);
+    b.code.set(Width::Double, 7, layout::LEFT, 0);
     b.code.load(Width::Double, 1, 7, layout::AWAY);
     b.code.compute(Compute::Add, 1, Other(8));
     b.code.compute(Compute::Subtract, 1, Other(9));
     b.code.store(Width::Double, 7, layout::AWAY, 1);
     note_call(&mut b);
     // A task whose wake-up was not seen slept until now.
-    let (known, ready) = (b.code.label(), b.code.label());
+    let [known, ready] = b.code.labels();
     b.if_field(Width::Double, layout::RUNNABLE, (When::NotEqual, 0), known);
     b.code.copy(1, 8);
     b.code.place(known);
@@ -56,8 +52,7 @@ pub(crate) fn switched(maps: &Maps) -> Vec<Instruction> {
     b.code.copy(9, 8);
     b.code.compute(Compute::Subtract, 9, Other(1));
     b.code.jump_if(9, When::Equal, Constant(0), noted);
-    b.code.constant(1, WaitReason::Runnable as i32);
-    b.code.store(Width::Word, FRAME, frame::CLASS, 1);
+    b.code.set(Width::Word, FRAME, frame::CLASS, WaitReason::Runnable as i32);
     add_wait(&mut b, noted);
     b.code.place(noted);
     timed::pass_over_since(&mut b, 8, end);
@@ -66,14 +61,11 @@ pub(crate) fn switched(maps: &Maps) -> Vec<Instruction> {
 
 /// Notes when and in which state the previous task left. Register 8 is the time.
 fn leave(b: &mut Builder, next: Label) {
-    let (runnable, lives) = (b.code.label(), b.code.label());
-    b.code.load(Width::Double, 1, 6, 8);
-    b.code.store(Width::Double, FRAME, frame::TASK, 1);
-    b.find_own(next);
+    let [runnable, lives] = b.code.labels();
+    b.find_passed(8, next);
     b.if_field(Width::Double, layout::END, (When::Equal, 0), lives);
     b.code.load(Width::Double, 1, 6, 24);
-    b.code.compute(Compute::And, 1, Constant(DEAD));
-    b.code.jump_if(1, When::Equal, Constant(0), lives);
+    b.code.jump_if_none(1, DEAD, lives);
     timed::finish(b, next);
     b.code.place(lives);
     b.code.store(Width::Double, 7, layout::LEFT, 8);
@@ -83,8 +75,7 @@ fn leave(b: &mut Builder, next: Label) {
     b.code.copy(2, 8);
     b.code.jump_if(1, When::Equal, Constant(0), runnable);
     b.code.load(Width::Double, 3, 6, 0);
-    b.code.compute(Compute::And, 3, Constant(0xff));
-    b.code.jump_if(3, When::NotEqual, Constant(0), runnable);
+    b.code.jump_if_any(3, 0xff, runnable);
     b.code.constant(2, 0);
     b.code.place(runnable);
     b.code.store(Width::Double, 7, layout::RUNNABLE, 2);
@@ -93,12 +84,11 @@ fn leave(b: &mut Builder, next: Label) {
 /// The number of the call in which the task of register 7 is, above 16 bits: in the frame. In user mode there is no call: a page that
 /// must be read makes it sleep there, or it was preempted.
 fn note_call(b: &mut Builder) {
-    let (none, noted) = (b.code.label(), b.code.label());
+    let [none, noted] = b.code.labels();
     b.if_field(Width::Word, layout::FLAGS, (When::NotEqual, 0), none);
     b.saved_number(none);
     b.code.jump_if(0, When::Above, Constant(layout::CALLS as i32 - 1), none);
-    b.code.jump(noted);
-    b.code.place(none);
+    b.code.otherwise(noted, none);
     b.code.constant(0, layout::NONE);
     b.code.place(noted);
     b.code.compute(Compute::ShiftLeft, 0, Constant(16));
@@ -107,19 +97,15 @@ fn note_call(b: &mut Builder) {
 
 /// Why the task of register 7 slept, as a [`WaitReason`]: in the frame.
 fn state(b: &mut Builder) {
-    let (event, stopped, noted) = (b.code.label(), b.code.label(), b.code.label());
+    let [event, stopped, noted] = b.code.labels();
     b.code.load(Width::Word, 1, 7, layout::STATE);
     b.code.copy(2, 1);
-    b.code.compute(Compute::And, 2, Constant(INTERRUPTIBLE | NO_LOAD));
-    b.code.jump_if(2, When::NotEqual, Constant(0), event);
-    b.code.compute(Compute::And, 1, Constant(UNINTERRUPTIBLE));
-    b.code.jump_if(1, When::Equal, Constant(0), stopped);
+    b.code.jump_if_any(2, INTERRUPTIBLE | NO_LOAD, event);
+    b.code.jump_if_none(1, UNINTERRUPTIBLE, stopped);
     b.code.constant(1, WaitReason::Kernel as i32);
-    b.code.jump(noted);
-    b.code.place(event);
+    b.code.otherwise(noted, event);
     b.code.constant(1, WaitReason::Event as i32);
-    b.code.jump(noted);
-    b.code.place(stopped);
+    b.code.otherwise(noted, stopped);
     b.code.constant(1, WaitReason::Stopped as i32);
     b.code.place(noted);
     b.code.store(Width::Word, FRAME, frame::CLASS, 1);
@@ -146,10 +132,8 @@ fn add_wait(b: &mut Builder, done: Label) {
 /// A task that sleeps is runnable from now on, the time in register 8. In the program at `sched_waking(task)`. It may have left another CPU
 /// after that time was read: then it is runnable since it left.
 pub(super) fn note_woken(b: &mut Builder) {
-    let (over, slept) = (b.code.label(), b.code.label());
-    b.code.load(Width::Double, 1, 6, 0);
-    b.code.store(Width::Double, FRAME, frame::TASK, 1);
-    b.find_own(over);
+    let [over, slept] = b.code.labels();
+    b.find_passed(0, over);
     b.if_field(Width::Double, layout::LEFT, (When::Equal, 0), over);
     b.code.load(Width::Double, 2, 7, layout::RUNNABLE);
     b.code.jump_if(2, When::NotEqual, Constant(0), over);

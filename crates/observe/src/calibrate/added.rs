@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use analysis::statistics::{median, median_ranks, sorted};
+use analysis::statistics::{median, sorted};
+use analysis::tails::median_ranks;
 use record::{CountingCost, CountingProbe};
 
 use crate::counts::Counts;

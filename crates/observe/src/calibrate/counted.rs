@@ -188,15 +188,10 @@ mod tests {
     fn being_counted_costs_time_and_is_reported_with_an_interval() {
         for detail in [Detail::All, Detail::Numbers] {
             let options = Options { detail, stacks: true, ..Options::default() };
-            let added = match counted_calls(Whom::Announced, &options) {
-                Ok(added) => added,
-                Err(why) => return testing::not_tested!("programs cannot be loaded ({why}); run the tests as root"),
-            };
-            assert_eq!(
-                added.entry_ns.is_some(),
-                detail == Detail::All,
-                "samples show what lies outside of them: {added:?}"
-            );
+            let added = counted_calls(Whom::Announced, &options);
+            let Some(added) = crate::tested(added, "no program can be loaded") else { return };
+            // Samples show what lies outside of them.
+            assert_eq!(added.entry_ns.is_some(), detail == Detail::All, "{added:?}");
             let all = detail == Detail::All;
             assert_eq!(added.behind_samples_ns.is_some_and(|ns| ns > 0.0), all, "the clock is read twice: {added:?}");
             assert_eq!([added.switch_ns > 0.0, added.wake_ns > 0.0], [all; 2], "both threads were woken: {added:?}");

@@ -10,19 +10,20 @@ fn task(id: u64, process: u32, thread: u32, ended: bool) -> Task {
     Task { id, parent: Some(1), process, thread, name: format!("p{process}"), end_ns, counts, ..Task::default() }
 }
 
+/// What was seen, with these tasks running.
+fn seen(fold: &Fold, running: &[(Task, Option<Usage>)]) -> Processes {
+    fold.with_running(running, &CallNames::default(), &mut cgroup::Names::default())
+}
+
 #[test]
 fn threads_become_their_process_and_ids_come_again() {
     let mut fold = Fold::default();
     fold.add(&task(2, 10, 11, true), None);
     fold.add(&task(3, 10, 10, true), None);
     fold.add(&task(4, 10, 10, true), None);
-    let processes =
-        fold.with_running(&[(task(1, 9, 9, false), None)], &CallNames::default(), &mut cgroup::Names::default());
-    let shown: Vec<_> = processes
-        .processes
-        .iter()
-        .map(|process| (process.pid, process.requests.total(), process.threads.len(), process.running))
-        .collect();
+    let processes = seen(&fold, &[(task(1, 9, 9, false), None)]);
+    let shown = |one: &ProcessCounts| (one.pid, one.requests.total(), one.threads.len(), one.running);
+    let shown: Vec<_> = processes.processes.iter().map(shown).collect();
     assert_eq!(shown, [(Some(10), 4, 2, false), (Some(10), 2, 0, false), (Some(9), 2, 0, true)]);
     assert_eq!(processes.processes[0].parent, Some(9));
     assert_eq!(processes.together.total(), 8);
@@ -33,7 +34,7 @@ fn a_process_whose_first_thread_ends_first_ends_with_the_others() {
     let mut fold = Fold::default();
     fold.add(&task(2, 10, 10, true), None);
     let running = |fold: &Fold, tasks: &[(Task, Option<Usage>)]| {
-        let found = fold.with_running(tasks, &CallNames::default(), &mut cgroup::Names::default());
+        let found = seen(fold, tasks);
         found.processes.iter().map(|process| (process.requests.total(), process.running)).collect::<Vec<_>>()
     };
     let other = |thread, ended| Task { parent: Some(2), ..task(u64::from(thread), 10, thread, ended) };
@@ -51,7 +52,7 @@ fn a_number_that_another_thread_gets_has_what_both_used() {
     fold.add(&task(2, 10, 10, false), used);
     fold.add(&task(3, 10, 11, true), used);
     fold.add(&Task { name: "later".into(), ..task(4, 10, 11, true) }, used);
-    let found = fold.with_running(&[], &CallNames::default(), &mut cgroup::Names::default());
+    let found = seen(&fold, &[]);
     let thread = &found.processes[0].threads[1];
     assert_eq!((thread.name.as_str(), thread.usage.minor_faults, thread.requests.total()), ("later", Some(6), 4));
 }
@@ -66,7 +67,7 @@ fn a_day_of_processes_by_many_creators_is_kept_in_bounded_memory() {
         fold.add(&Task { parent: Some(id), name, ..child }, None);
     }
     assert!(fold.folded.len() <= FOLDED + 1 && fold.owners.len() <= OWNERS, "{}", fold.folded.len());
-    let found = fold.with_running(&[], &CallNames::default(), &mut cgroup::Names::default());
+    let found = seen(&fold, &[]);
     assert_eq!(found.processes.iter().map(|process| process.processes).sum::<u64>(), 199_990);
 }
 
@@ -76,7 +77,7 @@ fn a_thread_that_executes_a_program_goes_on_as_its_process() {
     fold.add(&task(2, 10, 10, true), None);
     let follower = Task { parent: Some(2), name: "true".into(), ..task(3, 10, 10, true) };
     fold.add(&follower, None);
-    let processes = fold.with_running(&[], &CallNames::default(), &mut cgroup::Names::default());
+    let processes = seen(&fold, &[]);
     assert_eq!(processes.processes.len(), 1);
     assert_eq!((processes.processes[0].name.as_str(), processes.processes[0].requests.total()), ("true", 4));
 }
@@ -90,7 +91,7 @@ fn many_ended_processes_are_added_up_and_none_is_lost() {
         ended.name = "true".into();
         fold.add(&ended, Some(Usage { minor_faults: Some(3), ..Usage::default() }));
     }
-    let processes = fold.with_running(&[], &CallNames::default(), &mut cgroup::Names::default());
+    let processes = seen(&fold, &[]);
     assert_eq!(processes.processes.len(), KEPT + 1);
     assert_eq!(processes.processes.iter().map(|process| process.processes).sum::<u64>(), u64::from(many));
     assert_eq!(processes.together.total(), 2 * u64::from(many));

@@ -39,10 +39,7 @@ enum Hindrance {
 impl Observer {
     /// Begins to watch. Fails if the target does not exist or cannot be started, or the way of counting that was requested is not possible.
     pub fn start(target: Target, options: &Options) -> Result<Observer, ObserveError> {
-        let cgroup = match &target {
-            Target::Cgroup(path) => Some(Cgroup::open(path)?),
-            _ => None,
-        };
+        let cgroup = if let Target::Cgroup(path) = &target { Some(Cgroup::open(path)?) } else { None };
         if let Target::Process(process) = &target {
             match fs::exists(format!("/proc/{process}")) {
                 Ok(true) if ended(*process) => return Err(ObserveError::Ended(*process)),

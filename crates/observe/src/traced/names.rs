@@ -117,9 +117,8 @@ pub(super) fn creates(thread: u32, number: u16, arguments: &[u64; 3]) -> bool {
     }
     let (folder, address) = named(class, arguments);
     let mut bytes = [0; libc::PATH_MAX as usize];
-    let name =
-        sys::read(thread, address, &mut bytes).ok().and_then(|read| CStr::from_bytes_until_nul(&bytes[..read]).ok());
-    let Some(name) = name else { return false };
+    let Ok(read) = sys::read(thread, address, &mut bytes) else { return false };
+    let Ok(name) = CStr::from_bytes_until_nul(&bytes[..read]) else { return false };
     let start = match folder {
         _ if name.to_bytes().starts_with(b"/") => "root".into(),
         WORKING => "cwd".into(),
@@ -132,10 +131,7 @@ pub(super) fn creates(thread: u32, number: u16, arguments: &[u64; 3]) -> bool {
 
 /// The folder that a call names, and the address of the name in it.
 fn named(class: u8, arguments: &[u64; 3]) -> (i32, u64) {
-    match class & FIRST {
-        0 => (arguments[0] as i32, arguments[1]),
-        _ => (WORKING, arguments[0]),
-    }
+    if class & FIRST == 0 { (arguments[0] as i32, arguments[1]) } else { (WORKING, arguments[0]) }
 }
 
 /// The hash of a text that ends by a zero, at the latest with the room for it, after what has this hash.
@@ -161,16 +157,9 @@ mod tests {
     /// A call of this process, whose memory it may read.
     fn called(folders: &mut Folders, counts: &mut Counts, call: (i64, [u64; 3], Result<u64, u16>)) {
         let (number, arguments, result) = call;
-        folders.note(
-            std::process::id(),
-            &Returned {
-                number: number as u16,
-                arguments,
-                result,
-                creates: creates(std::process::id(), number as u16, &arguments),
-            },
-            counts,
-        );
+        let (own, number) = (std::process::id(), number as u16);
+        let creates = creates(own, number, &arguments);
+        folders.note(own, &Returned { number, arguments, result, creates }, counts);
     }
 
     fn address(name: &CStr) -> u64 {

@@ -247,10 +247,9 @@ impl Tracee {
             _ => Call::beyond(number as u32),
         };
         self.inside = Some(call);
-        self.creates = match (call, detail) {
-            (Call::Native(number), Detail::All) => creates(self.task.thread, number, &self.arguments),
-            _ => false,
-        };
+        let creating =
+            |call| matches!(call, Call::Native(number) if creates(self.task.thread, number, &self.arguments));
+        self.creates = detail == Detail::All && creating(call);
         // Calls that end the task do not return, so they are counted here.
         let ends = match call {
             Call::Native(number) => [libc::SYS_exit, libc::SYS_exit_group].contains(&i64::from(number)),

@@ -68,9 +68,17 @@ fn what_the_rates_do_not_give_is_a_departure() {
     assert!((departures[0].recomputed - (1000.0 / 126.0 - 1000.0 / 733.0)).abs() < 1e-12);
 }
 
+/// Holds that a book is refused with one sentence once a text in it is replaced: what, by what, and a part of the sentence.
+fn are_refused(book: &str, changes: &[(&str, &str, &str)]) {
+    for (from, to, why) in changes {
+        let error = Book::from_toml(&book.replace(from, to)).expect_err(why).to_string();
+        assert!(error.contains(why) && error.lines().count() == 1, "{error}");
+    }
+}
+
 #[test]
 fn a_bad_book_is_one_clear_sentence() {
-    for (from, to, why) in [
+    let changes = [
         ("name = \"small\"", "", "missing field"),
         ("[[cost]]", "[[cost", "not a book"),
         ("\"x.null\"", "\"x.two\"", "stands twice"),
@@ -81,10 +89,8 @@ fn a_bad_book_is_one_clear_sentence() {
         ("rate = \"57142\"", "", "neither a time nor a rate"),
         ("block_move = \"x.move\"", "block_move = \"x.gone\"", "the unit"),
         ("bytes = 26", "byte = 26", "unknown field"),
-    ] {
-        let error = Book::from_toml(&SMALL.replace(from, to)).expect_err(why).to_string();
-        assert!(error.contains(why) && error.lines().count() == 1, "{error}");
-    }
+    ];
+    are_refused(SMALL, &changes);
     assert!(matches!(Book::from_toml(&"#".repeat(MOST_BYTES + 1)), Err(BookError::TooLarge)));
 }
 
@@ -151,7 +157,7 @@ fn a_check_that_does_not_follow_departs() {
 
 #[test]
 fn a_bad_book_in_cycles_is_one_clear_sentence() {
-    for (from, to, why) in [
+    let changes = [
         ("[clock]\n    ghz = \"2.5\"\n    source = \"the base clock of a model\"", "", "names the clock"),
         ("ghz = \"2.5\"", "ghz = \"0\"", "not a positive number"),
         ("36-64", "64-36", "not a positive number"),
@@ -161,10 +167,8 @@ fn a_bad_book_in_cycles_is_one_clear_sentence() {
         ("under = \"26\"", "less = \"26\"", "over another"),
         ("printed = \"2.47\"", "printed = \"about\"", "not a positive number"),
         ("counted_in = \"cycles\"", "counted_in = \"hours\"", "not a book"),
-    ] {
-        let error = Book::from_toml(&CYCLES.replace(from, to)).expect_err(why).to_string();
-        assert!(error.contains(why) && error.lines().count() == 1, "{error}");
-    }
+    ];
+    are_refused(CYCLES, &changes);
     let uncounted = CYCLES.replace("counted_in = \"cycles\"", "").replace("[clock]", "[machine]");
     assert!(Book::from_toml(&uncounted).is_err());
 }
@@ -213,15 +217,13 @@ fn processor_time_and_waiting_come_into_the_run_and_are_held_against_each_other(
 
 #[test]
 fn waiting_without_processor_time_and_facts_without_figures_are_refused() {
-    for (from, to, why) in [
+    let changes = [
         ("    cpu_ms = \"36590\"\n", "", "no processor time"),
         ("\"36590\"", "\"much\"", "much is not a positive number"),
         ("printed = \"22.5\"", "printed = \"guess\"", "a read: guess is not a positive number"),
         ("under = \"4096\"", "less = \"4096\"", "one by another, or one less another"),
-    ] {
-        let error = Book::from_toml(&WAITED.replace(from, to)).expect_err(why).to_string();
-        assert!(error.contains(why), "{error}");
-    }
+    ];
+    are_refused(WAITED, &changes);
 }
 
 /// A small reference machine.

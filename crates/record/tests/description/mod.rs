@@ -21,7 +21,7 @@ This page is generated from the types, as is the JSON Schema [howslow-run-2.sche
 - Readers ignore fields that they do not know, and refuse versions that they do not know. A new field keeps the version. A field whose
   meaning changes makes a new version. The order of fields has no meaning.
 - howslow refuses a file above 256 MiB or with more than 20000 costs, replaces control characters, and cuts every text at 2000 characters.
-- `howslow-run/1` is still read. There, `low` and `high` were the ends of the figure's own median (now: where another run would land),
+- `howslow-run/1` is still read. There, `low` and `high` were the ends of the figure's own median (now: where the cost lies),
   `cycle_ns` was the best clock that the machine had ever shown (now: the one that prevailed in the run), and `band` was the largest
   difference of all twins (now: what nine in ten stay below).
 ";

@@ -3,11 +3,11 @@
 use analysis::bill::{BilledFigure, ChangeVerdict, ChangedFigure, ChangedRow};
 use record::Nanoseconds;
 use record::units::{counted, grouped, percent};
-
 use serde::Serialize;
 
 use crate::compare::markdown::{code, escaped};
 use crate::grid::{Grid, RowKind};
+use crate::interval::time;
 use crate::text::{Style, in_table, times};
 
 /// Lines beyond these are only counted.
@@ -81,57 +81,42 @@ pub fn bill_changes(view: &BillChanges, style: Style) -> String {
     let [before, after] = view.bills.map(in_table);
     let mut text = style.bold(&format!("from {before} to {after}")) + "\n";
     text += &(style.paragraph("", &basis(view)) + "\n");
-    if let Some(gate) = gate_sentence(view) {
-        text += &(style.paragraph("gate     ", &gate) + "\n");
-    }
+    text += &style.paragraphs("gate     ", gate_sentence(view));
     let mut grid = Grid::new("<>>>><", [vec![4]]);
-    let titles = [view.unit_title(), "before".into(), "after".into(), "ratio".into(), "95 %".into(), String::new()];
-    grid.add(RowKind::Heading, titles.into());
+    grid.heading([view.unit_title().as_str(), "before", "after", "ratio", "95 %"]);
     for changed in view.figures {
-        let mut cells = vec![format!("  {}", changed.figure.words())];
-        cells.extend(figure_cells(changed));
-        grid.add(kind(changed.verdict), cells);
+        let name = format!("  {}", changed.figure.words());
+        grid.add(kind(changed.verdict), [name].into_iter().chain(figure_cells(changed)));
     }
     text += &grid.render(style);
     if view.rows.is_empty() {
         return text;
     }
     let mut grid = Grid::new("<>>>>>", [vec![3], vec![5]]);
-    let titles = ["asked of the kernel", "before", "after", "CPU time before", "change", "waiting"];
-    grid.add(RowKind::Heading, titles.map(String::from).into());
+    grid.heading(["asked of the kernel", "before", "after", "CPU time before", "change", "waiting"]);
     for row in view.rows.iter().take(MOST_ROWS) {
-        let mut cells = vec![format!("  {}", in_table(&row.what))];
-        cells.extend(row_cells(row));
-        grid.add(row_kind(row), cells);
+        let name = format!("  {}", in_table(&row.what));
+        grid.add(row_kind(row), [name].into_iter().chain(row_cells(row)));
     }
     if view.rows.len() > MOST_ROWS {
-        let mut cells = vec![format!("  {} others", view.rows.len() - MOST_ROWS)];
-        cells.resize(titles.len(), String::new());
-        grid.add(RowKind::Aside, cells);
+        grid.add(RowKind::Aside, [format!("  {} others", view.rows.len() - MOST_ROWS)]);
     }
     text + "\n" + &grid.render(style)
 }
 
 /// Markdown for a comment: the verdict, the figures, the lines folded.
 pub fn bill_changes_markdown(view: &BillChanges) -> String {
-    let grown = view
-        .figures
-        .iter()
-        .filter(|changed| changed.verdict == ChangeVerdict::More)
-        .map(|changed| changed.figure.words());
-    let grown: Vec<&str> = grown.collect();
+    let grown = view.figures.iter().filter(|changed| changed.verdict == ChangeVerdict::More);
+    let grown: Vec<&str> = grown.map(|changed| changed.figure.words()).collect();
     let title = match (gate_sentence(view), grown.as_slice()) {
         (Some(gate), _) => gate,
         (None, []) => "nothing grew".into(),
         (None, some) => format!("more {}", some.join(", ")),
     };
     let [before, after] = view.bills.map(code);
-    let mut text =
-        format!("### howslow: {}\n\nFrom {before} to {after}. {}\n\n", escaped(&title), escaped(&basis(view)));
-    text += &format!(
-        "| {} | before | after | ratio | 95 % | |\n| --- | ---: | ---: | ---: | --- | --- |\n",
-        view.unit_title()
-    );
+    let (title, basis, unit) = (escaped(&title), escaped(&basis(view)), view.unit_title());
+    let mut text = format!("### howslow: {title}\n\nFrom {before} to {after}. {basis}\n\n");
+    text += &format!("| {unit} | before | after | ratio | 95 % | |\n| --- | ---: | ---: | ---: | --- | --- |\n");
     for changed in view.figures {
         let mut cells = figure_cells(changed);
         let is_change = matches!(changed.verdict, ChangeVerdict::More | ChangeVerdict::Less);
@@ -222,7 +207,7 @@ fn row_cells(row: &ChangedRow) -> Vec<String> {
     vec![
         before,
         after,
-        row.cpu_ns[0].map_or_else(|| "-".into(), |ns| Nanoseconds(ns).to_string()),
+        time(row.cpu_ns[0]),
         row.cpu_ns().map_or_else(|| "-".into(), signed),
         if waited == 0.0 { String::new() } else { signed(waited) },
     ]
@@ -242,10 +227,9 @@ fn kind(verdict: ChangeVerdict) -> RowKind {
 }
 
 fn row_kind(row: &ChangedRow) -> RowKind {
-    let change = row.cpu_ns().unwrap_or(0.0) + row.waited_ns();
-    match change {
-        _ if change > 0.0 => RowKind::Slower,
-        _ if change < 0.0 => RowKind::Faster,
+    match row.cpu_ns().unwrap_or(0.0) + row.waited_ns() {
+        change if change > 0.0 => RowKind::Slower,
+        change if change < 0.0 => RowKind::Faster,
         _ => RowKind::Row,
     }
 }

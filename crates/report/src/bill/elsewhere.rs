@@ -1,14 +1,14 @@
 //! What a billed program would take on another machine: the page.
 
-use crate::text::times;
 use analysis::bill::{BillElsewhere, ElsewhereRow};
-use record::Nanoseconds;
-use record::Run;
+use analysis::statistics::Interval;
 use record::units::range;
+use record::{Nanoseconds, Run};
 
 use crate::grid::{Grid, RowKind};
 use crate::head::head_line;
-use crate::text::{Style, in_table};
+use crate::interval::time;
+use crate::text::{Style, in_table, times};
 
 /// Lines beyond these are added up.
 const MOST_ROWS: usize = 20;
@@ -45,11 +45,8 @@ pub fn bill_elsewhere(view: &BillElsewhereView, style: Style) -> String {
     let sum = format!("{at_least}{}{range} of processor time{here}", Nanoseconds(there.value));
     text += &(style.paragraph("there    ", &sum) + "\n");
     let mut grid = Grid::new("<>>>>>", [vec![1], vec![5]]);
-    let titles = ["", "count", "here", "ratio of prices", "there", "interval"];
-    grid.add(RowKind::Heading, titles.map(String::from).into());
-    for row in rows.iter().take(MOST_ROWS) {
-        grid.add(RowKind::Row, cells(row));
-    }
+    grid.heading(["", "count", "here", "ratio of prices", "there", "interval"]);
+    rows.iter().take(MOST_ROWS).for_each(|row| grid.row(cells(row)));
     let others = rows.get(MOST_ROWS..).unwrap_or_default();
     if !others.is_empty() {
         let sum = |ns: &dyn Fn(&ElsewhereRow) -> Option<f64>| match others.iter().any(|row| ns(row).is_some()) {
@@ -57,14 +54,14 @@ pub fn bill_elsewhere(view: &BillElsewhereView, style: Style) -> String {
             false => "-".into(),
         };
         let (here, there) = (sum(&|row| row.here_ns), sum(&|row| row.there.map(|there| there.value)));
-        let name = format!("  {} others", others.len());
-        let none = String::new;
-        grid.add(RowKind::Aside, vec![name, none(), here, none(), there, none()]);
+        grid.add(RowKind::Aside, [&format!("  {} others", others.len()), "", &here, "", &there]);
     }
-    let mut part = |name: &str, here: f64, there: Option<analysis::statistics::Interval>| {
-        let row =
-            ElsewhereRow { what: name.into(), count: 0, here_ns: Some(here), is_measured: true, ratio: None, there };
-        grid.add(RowKind::Aside, cells(&row));
+    let mut part = |name: &str, here: f64, there: Option<Interval>| {
+        let (what, here_ns) = (name.into(), Some(here));
+        grid.add(
+            RowKind::Aside,
+            cells(&ElsewhereRow { what, count: 0, here_ns, is_measured: true, ratio: None, there }),
+        );
     };
     rest.iter().for_each(|(here, there)| part("rest of the kernel", *here, Some(*there)));
     user.iter().for_each(|(here, there)| part("user mode", *here, *there));
@@ -92,9 +89,8 @@ pub fn bill_elsewhere(view: &BillElsewhereView, style: Style) -> String {
 }
 
 fn cells(row: &ElsewhereRow) -> Vec<String> {
-    let time = |ns: Option<f64>| ns.map_or_else(|| "-".into(), |ns| Nanoseconds(ns).to_string());
     let mark = if row.is_measured || row.here_ns.is_none() { "" } else { "~" };
-    let ends = |there: analysis::statistics::Interval| match there.high.is_finite() {
+    let ends = |there: Interval| match there.high.is_finite() {
         true => range(Nanoseconds(there.low), Nanoseconds(there.high)),
         false => "not known".into(),
     };

@@ -15,18 +15,17 @@ const WORTH: f64 = 0.001;
 /// The longest waits by call.
 pub(super) fn table(seen: &Observation, style: Style) -> String {
     let most = if style.is_full() { usize::MAX } else { MOST_WAITS };
-    let worth: Vec<_> =
-        seen.together.waits.iter().filter(|waits| waits.total_ns >= WORTH * seen.elapsed_ns).take(most).collect();
+    let worth = seen.together.waits.iter().filter(|waits| waits.total_ns >= WORTH * seen.elapsed_ns);
+    let worth: Vec<_> = worth.take(most).collect();
     if worth.is_empty() {
         return String::new();
     }
     let mut grid = Grid::new("<<>>>>>", [vec![6], vec![5], vec![2]]);
-    let titles = ["waits in", "", "count", "total", "of elapsed", "p50", "p99"];
-    grid.add(RowKind::Heading, titles.map(String::from).into());
+    grid.heading(["waits in", "", "count", "total", "of elapsed", "p50", "p99"]);
     for waits in worth {
         let call = waits.call.as_deref().map_or_else(|| "user mode".into(), typed_name);
         let kind = if WaitedFor::of(waits).is_suffered() { RowKind::Row } else { RowKind::Aside };
-        let cells = vec![
+        let cells = [
             format!("  {}", in_table(&call)),
             WaitedFor::of(waits).words().into(),
             times(waits.count),

@@ -125,11 +125,10 @@ fn logarithmic(low: f64, high: f64, bytes: bool, most: usize) -> (f64, f64, Vec<
     let (low, high) = (previous_of_125(low), next_of_125(high));
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let fine = [1.0, 2.0, 5.0].len() * (last - first) as usize <= most + 2;
-    let ticks: Vec<f64> = strided(first, last, most).map(|power| 10_f64.powi(power)).collect();
-    let ticks = if fine {
+    let ticks: Vec<f64> = if fine {
         (first..=last).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10_f64.powi(power))).collect()
     } else {
-        ticks
+        strided(first, last, most).map(|power| 10_f64.powi(power)).collect()
     };
     let inside = |tick: &f64| *tick >= low * (1.0 - 1e-9) && *tick <= high * (1.0 + 1e-9);
     (low, high, ticks.into_iter().filter(inside).collect())
@@ -144,21 +143,15 @@ fn strided(first: i32, last: i32, most: usize) -> impl Iterator<Item = i32> {
 /// The least of 1, 2, 5 times a power of ten that is not below this number.
 fn next_of_125(number: f64) -> f64 {
     let power = 10_f64.powf(number.log10().floor());
-    [1.0, 2.0, 5.0, 10.0]
-        .map(|digit| digit * power)
-        .into_iter()
-        .find(|round| *round >= number * (1.0 - 1e-9))
-        .unwrap_or(number)
+    let rounds = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power);
+    rounds.into_iter().find(|round| *round >= number * (1.0 - 1e-9)).unwrap_or(number)
 }
 
 /// The greatest of 1, 2, 5 times a power of ten that is not above this number.
 fn previous_of_125(number: f64) -> f64 {
     let power = 10_f64.powf(number.log10().floor());
-    [5.0, 2.0, 1.0]
-        .map(|digit| digit * power)
-        .into_iter()
-        .find(|round| *round <= number * (1.0 + 1e-9))
-        .unwrap_or(number)
+    let rounds = [5.0, 2.0, 1.0].map(|digit| digit * power);
+    rounds.into_iter().find(|round| *round <= number * (1.0 + 1e-9)).unwrap_or(number)
 }
 
 #[cfg(test)]

@@ -6,8 +6,7 @@ use analysis::compare::{Comparison, DifferingFact};
 use record::units::significant;
 use serde_json::Value;
 
-use super::view::ComparisonView;
-use super::view::Shown;
+use super::view::{ComparisonView, Shown};
 use crate::grid::{Grid, NOTHING};
 use crate::text::Style;
 
@@ -36,12 +35,9 @@ pub(super) fn table(
         let cells = difference.values.iter().enumerate().map(|(place, value)| cell(value, &difference.values, place));
         grid.row([format!("  {}", difference.field)].into_iter().chain(cells));
     }
-    let mut text = grid.render(style);
-    if !more.is_empty() {
-        let fields = if more.len() == 1 { "field differs" } else { "fields differ" };
-        text += &(style.dim(&style.paragraph("  ", &format!("{} more {fields} (--all)", more.len()))) + "\n");
-    }
-    text
+    let fields = if more.len() == 1 { "field differs" } else { "fields differ" };
+    let more = (!more.is_empty()).then(|| format!("{} more {fields} (--all)", more.len()));
+    grid.render(style) + &style.asides("  ", more)
 }
 
 fn cell(value: &Value, all: &[Value], place: usize) -> String {
@@ -68,12 +64,8 @@ fn list(items: &[Value], all: &[Value], place: usize) -> String {
     if mine.len() <= ITEMS {
         return if mine.is_empty() { "none".into() } else { mine.join(" ") };
     }
-    let others: Vec<BTreeSet<String>> = all
-        .iter()
-        .enumerate()
-        .filter(|(other, _)| *other != place)
-        .filter_map(|(_, value)| Some(words(value.as_array()?).into_iter().collect()))
-        .collect();
+    let others = all.iter().enumerate().filter(|(other, _)| *other != place).filter_map(|(_, value)| value.as_array());
+    let others: Vec<BTreeSet<String>> = others.map(|items| words(items).into_iter().collect()).collect();
     let own: Vec<&String> = mine.iter().filter(|word| others.iter().any(|other| !other.contains(*word))).collect();
     match own.len() {
         0 => format!("{}, none of its own", mine.len()),

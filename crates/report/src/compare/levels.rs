@@ -14,7 +14,9 @@ pub(super) fn note(pair: &ComparedLevels<'_>, labels: [&str; 2]) -> String {
         levels => format!("{label}: {}", described(levels)),
     });
     let moved = if pair.moved { "; the shares moved, which is no change of the cost" } else { "" };
-    format!("{base}; {other}; compared level with level{moved}")
+    let how =
+        if pair.comparable { "compared level with level" } else { "none of the levels is at the same place in both" };
+    format!("{base}; {other}; {how}{moved}")
 }
 
 /// Shares that moved, one line each, whatever rows are shown.

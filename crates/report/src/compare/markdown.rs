@@ -5,7 +5,7 @@ use record::Cost;
 
 use super::gate::{gate_sentence, verdict};
 use super::rows::{figure, ratio_words, size};
-use super::verdicts::Counts;
+use super::verdicts::counts;
 use super::view::{ComparisonView, Sort};
 use crate::head::machine_parts;
 
@@ -39,17 +39,15 @@ pub(crate) fn more(rows: usize) -> String {
 
 /// One run beside the base.
 fn against_base(comparison: &Comparison<'_>, view: &ComparisonView<'_>, column: usize, is_gated: bool) -> String {
-    let counts = Counts::of(comparison, column).sentence();
+    let counts = counts(comparison, column);
     let pair = format!("{} beside {}", code(&view.label(column + 1)), code(&view.label(0)));
     let mut text = match is_gated {
         true => format!("**{counts}** ({pair})\n\n"),
         false => format!("### howslow: {counts}\n\n{pair}\n\n"),
     };
-    let mut rows: Vec<(&ComparisonRow<'_>, &Cost, &Against)> = comparison
-        .rows
-        .iter()
-        .filter_map(|row| row.others[column].as_ref().map(|(cost, against)| (row, *cost, against)))
-        .collect();
+    let others = comparison.rows.iter().filter_map(|row| Some((row, row.others[column].as_ref()?)));
+    let mut rows: Vec<(&ComparisonRow<'_>, &Cost, &Against)> =
+        others.map(|(row, (cost, against))| (row, *cost, against)).collect();
     let weight = |against: &Against| size(&against.ratio).unwrap_or(-1.0);
     match view.sort {
         Sort::Family => {}
@@ -58,10 +56,9 @@ fn against_base(comparison: &Comparison<'_>, view: &ComparisonView<'_>, column: 
     }
     let (changed, rest): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(.., against)| against.verdict.is_change());
     let table = |rows: &[(&ComparisonRow<'_>, &Cost, &Against)]| {
+        let [base, other] = [0, column + 1].map(|place| code(&view.label(place)));
         let mut table = format!(
-            "| | cost | {} | {} | ratio | 95 % interval |\n| --- | --- | ---: | ---: | ---: | --- |\n",
-            code(&view.label(0)),
-            code(&view.label(column + 1))
+            "| | cost | {base} | {other} | ratio | 95 % interval |\n| --- | --- | ---: | ---: | ---: | --- |\n"
         );
         for (row, cost, against) in rows.iter().take(MOST_ROWS) {
             table += &line(comparison, row, cost, against, column);

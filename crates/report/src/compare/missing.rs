@@ -17,16 +17,10 @@ pub(super) fn versions(comparison: &Comparison<'_>, view: &ComparisonView<'_>, s
     }
     let mut text = style.bold("of different versions, not compared (--ignore-versions compares them)") + "\n";
     for one in &comparison.versions {
-        let (base, other) = (one.base, one.other);
-        let line = format!(
-            "{}: version {} in {}, {} in {}",
-            base.typed(),
-            base.version,
-            view.label(0),
-            other.version,
-            view.label(one.run)
-        );
-        text += &(style.paragraph("  ", &line) + "\n");
+        let [(old, here), (new, there)] =
+            [(one.base, 0), (one.other, one.run)].map(|(cost, run)| (cost.version, view.label(run)));
+        let name = one.base.typed();
+        text += &style.paragraphs("  ", [format!("{name}: version {old} in {here}, {new} in {there}")]);
     }
     text
 }

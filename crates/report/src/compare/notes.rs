@@ -6,54 +6,46 @@ use record::{Cost, Doubt, Run};
 
 use super::view::ComparisonView;
 use crate::footnotes::Footnotes;
-use crate::text::{Style, in_table};
+use crate::text::in_table;
 
-/// Texts below the table.
-pub(super) struct Notes(Footnotes);
-
-impl Notes {
-    pub(super) fn of_page(style: Style) -> Notes {
-        Notes(Footnotes::of(style))
+/// The numbers of a row's notes, and the name of its partner if it differs.
+pub(super) fn notes(
+    row: &ComparisonRow<'_>,
+    view: &ComparisonView<'_>,
+    runs: &[Run],
+    footnotes: &mut Footnotes,
+) -> String {
+    let mut texts = doubts(row.base, &view.label(0));
+    let mut partners = Vec::new();
+    for (place, levels) in super::levels::compared_levels(row) {
+        let [base, other] = [0, place].map(|place| view.label(place));
+        texts.extend(levels.map(|levels| super::levels::note(&levels, [&base, &other])));
     }
-
-    /// The numbers of a row's notes, and the name of its partner if it differs.
-    pub(super) fn of(&mut self, row: &ComparisonRow<'_>, view: &ComparisonView<'_>, runs: &[Run]) -> String {
-        let mut texts = doubts(row.base, &view.label(0));
-        let mut partners = Vec::new();
-        for (place, levels) in super::levels::compared_levels(row) {
-            let [base, other] = [0, place].map(|place| view.label(place));
-            texts.extend(levels.map(|levels| super::levels::note(&levels, [&base, &other])));
+    for (place, other) in row.others.iter().enumerate() {
+        let Some((cost, against)) = other else { continue };
+        texts.extend(doubts(cost, &view.label(place + 1)));
+        if let RatioToBase::Unknown(why) = &against.ratio {
+            texts.push(why.clone());
         }
-        for (place, other) in row.others.iter().enumerate() {
-            let Some((cost, against)) = other else { continue };
-            texts.extend(doubts(cost, &view.label(place + 1)));
-            if let RatioToBase::Unknown(why) = &against.ratio {
-                texts.push(why.clone());
-            }
-            // A published figure is quoted by the only estimate it has.
-            let published = is_published(&runs[place + 1], cost) || is_published(&runs[0], row.base);
-            if cost.headline != row.base.headline && !published {
-                let [one, other] = [row.base, *cost].map(|cost| cost.headline.word());
-                texts.push(format!("different estimates: {one} in the base, {other} in {}", view.label(place + 1)));
-            }
-            if cost.version != row.base.version && cost.operation == row.base.operation && !published {
-                let (one, other) = (row.base.version, cost.version);
-                texts.push(format!("different work: version {one} in the base, {other} in {}", view.label(place + 1)));
-            }
-            if cost.operation != row.base.operation {
-                partners.push(format!("{} {}", in_table(&cost.operation), cost.at.values()).trim_end().to_string());
-            }
+        // A published figure is quoted by the only estimate it has.
+        let published = is_published(&runs[place + 1], cost) || is_published(&runs[0], row.base);
+        if cost.headline != row.base.headline && !published {
+            let [one, other] = [row.base, *cost].map(|cost| cost.headline.word());
+            texts.push(format!("different estimates: {one} in the base, {other} in {}", view.label(place + 1)));
         }
-        let mut parts = vec![self.0.refer(texts)];
-        if !partners.is_empty() {
-            parts.push(format!("by {}", partners.join(", ")));
+        if cost.version != row.base.version && cost.operation == row.base.operation && !published {
+            let (one, other) = (row.base.version, cost.version);
+            texts.push(format!("different work: version {one} in the base, {other} in {}", view.label(place + 1)));
         }
-        parts.join(" ").trim_start().to_string()
+        if cost.operation != row.base.operation {
+            partners.push(format!("{} {}", in_table(&cost.operation), cost.at.values()).trim_end().to_string());
+        }
     }
-
-    pub(super) fn render(&self, style: Style) -> String {
-        self.0.render(style)
+    let mut parts = vec![footnotes.refer(texts)];
+    if !partners.is_empty() {
+        parts.push(format!("by {}", partners.join(", ")));
     }
+    parts.join(" ").trim_start().to_string()
 }
 
 fn doubts(cost: &Cost, label: &str) -> Vec<String> {

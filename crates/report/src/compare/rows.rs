@@ -1,5 +1,8 @@
 //! The table of ratios.
 
+use std::collections::HashMap;
+
+use analysis::by_key;
 use analysis::compare::{
     Against, ComparedFigure, Comparison, ComparisonRow, FamilyRatio, Mean, RatioToBase, Verdict, families, overall,
 };
@@ -7,13 +10,19 @@ use analysis::statistics::Interval;
 use record::units::{counted, grouped, significant};
 use record::{Cost, CountedIn, Nanoseconds};
 
-use super::notes::Notes;
+use super::notes::notes;
 use super::view::{ComparisonView, Shown, Sort};
+use crate::footnotes::Footnotes;
 use crate::grid::{Grid, RowKind};
 use crate::text::{Style, in_table};
 
 /// The rows in the chosen order, and families with their means.
-pub(super) fn rows(comparison: &Comparison<'_>, view: &ComparisonView<'_>, notes: &mut Notes, style: Style) -> String {
+pub(super) fn rows(
+    comparison: &Comparison<'_>,
+    view: &ComparisonView<'_>,
+    footnotes: &mut Footnotes,
+    style: Style,
+) -> String {
     let mut shown: Vec<&ComparisonRow<'_>> =
         comparison.rows.iter().filter(|row| view.shown == Shown::All || row.changed()).collect();
     let table = Table { comparison, view };
@@ -23,24 +32,24 @@ pub(super) fn rows(comparison: &Comparison<'_>, view: &ComparisonView<'_>, notes
     }
     let families = families(comparison);
     match view.sort {
-        Sort::Family => table.by_family(&shown, &families, notes, &mut grid),
+        Sort::Family => table.by_family(&shown, &families, footnotes, &mut grid),
         Sort::Name => shown.sort_by_key(|row| (&row.base.operation, &row.base.at)),
         Sort::Ratio => shown.sort_by(|one, other| weight(other).total_cmp(&weight(one))),
     }
     if view.sort != Sort::Family && !shown.is_empty() {
         grid.heading(table.titles(""));
         for row in &shown {
-            table.row(row, notes, &mut grid);
+            table.row(row, footnotes, &mut grid);
         }
     }
     if view.sort != Sort::Family && view.shown == Shown::All {
-        grid.heading(table.line("families, geometric means".into(), Vec::new()));
+        grid.heading(["families, geometric means"]);
         for family in &families {
             table.mean(&format!("  {}", family.name), &family.means, &mut grid);
         }
     }
     if comparison.rows.len() > 1 && view.shown == Shown::All {
-        grid.heading(table.line("all".into(), Vec::new()));
+        grid.heading(["all"]);
         table.mean("  geometric mean", &overall(comparison), &mut grid);
     }
     grid.render(style)
@@ -72,23 +81,16 @@ impl Table<'_, '_> {
         if self.is_pair() { vec![vec![2], vec![4]] } else { vec![ranges()] }
     }
 
-    /// A line. Missing cells are empty.
-    fn line(&self, name: String, cells: Vec<String>) -> Vec<String> {
-        let mut line: Vec<String> = [name].into_iter().chain(cells).collect();
-        line.resize(self.columns().len(), String::new());
-        line
-    }
-
     fn titles(&self, heading: &str) -> Vec<String> {
         let unit = if self.comparison.unit == Some(CountedIn::Cycles) { ", cycles" } else { "" };
-        let mut titles = vec![format!("{}{unit}", self.view.label(0))];
+        let mut titles = vec![heading.to_string(), format!("{}{unit}", self.view.label(0))];
         if self.is_pair() {
             titles.extend([format!("{}{unit}", self.view.label(1)), "ratio".into(), "low - high".into()]);
         } else {
             let others = (1..=self.comparison.noise.len()).map(|place| self.view.label(place));
             titles.extend(others.flat_map(|label| [label, "low - high".into(), String::new()]));
         }
-        self.line(heading.into(), titles)
+        titles
     }
 
     /// True if the clocks differ by more than the reading of a clock does.
@@ -103,33 +105,27 @@ impl Table<'_, '_> {
         let Some(clocks) = self.comparison.clocks.as_ref().filter(|_| self.comparison.unit.is_none()) else { return };
         grid.heading(self.titles("core clock"));
         let cycle = |place: usize| Nanoseconds(clocks.cycle_ns[place]).to_string();
-        let mut cells = vec![cycle(0)];
+        let mut cells = vec!["  one cycle".into(), cycle(0)];
         for (place, ratio) in clocks.ratios().enumerate() {
             cells.extend(self.is_pair().then(|| cycle(place + 1)));
             cells.extend([times(ratio), String::new(), String::new()]);
         }
-        grid.row(self.line("  one cycle".into(), cells));
+        grid.row(cells);
     }
 
     fn by_family(
         &self,
         shown: &[&ComparisonRow<'_>],
         families: &[FamilyRatio<'_>],
-        notes: &mut Notes,
+        footnotes: &mut Footnotes,
         grid: &mut Grid,
     ) {
-        let mut rows: std::collections::HashMap<&str, Vec<&ComparisonRow<'_>>> = std::collections::HashMap::new();
-        for row in shown {
-            rows.entry(row.family()).or_default().push(row);
-        }
+        let rows: HashMap<&str, Vec<_>> = by_key(shown.iter().map(|row| (row.family(), *row))).into_iter().collect();
         for family in families {
-            let rows = rows.get(family.name).map_or(&[][..], Vec::as_slice);
-            if rows.is_empty() {
-                continue;
-            }
+            let Some(rows) = rows.get(family.name) else { continue };
             grid.heading(self.titles(family.name));
             for row in rows {
-                self.row(row, notes, grid);
+                self.row(row, footnotes, grid);
             }
             if family.means.iter().any(|mean| mean.pairs > 1) {
                 self.mean("  geometric mean", &family.means, grid);
@@ -137,7 +133,7 @@ impl Table<'_, '_> {
         }
     }
 
-    fn row(&self, row: &ComparisonRow<'_>, notes: &mut Notes, grid: &mut Grid) {
+    fn row(&self, row: &ComparisonRow<'_>, footnotes: &mut Footnotes, grid: &mut Grid) {
         let mut cells = vec![figure(self.comparison, 0, row.base, row.unit, self.comparison.unit)];
         for (other, place) in row.others.iter().zip(1..) {
             match other {
@@ -150,13 +146,12 @@ impl Table<'_, '_> {
                 None => cells.extend(["-", "", ""].map(String::from)),
             }
         }
-        cells.push(notes.of(row, self.view, self.comparison.runs));
-        cells.resize(self.columns().len() - 1, String::new());
+        cells.push(notes(row, self.view, self.comparison.runs, footnotes));
         grid.add_cost(kind(row), [format!("  {}", in_table(&row.base.operation)), row.base.at.values()], cells);
     }
 
     fn mean(&self, name: &str, means: &[Mean], grid: &mut Grid) {
-        let mut cells = vec![String::new()];
+        let mut cells = vec![name.to_string(), String::new()];
         for mean in means {
             let pairs = match mean.left_out {
                 0 => counted(mean.pairs as u64, "pair"),
@@ -167,7 +162,7 @@ impl Table<'_, '_> {
             cells.push(mean.ratio.map_or_else(String::new, |ratio| ends(&ratio)));
             cells.push(pairs);
         }
-        grid.add(RowKind::Aside, self.line(name.into(), cells));
+        grid.add(RowKind::Aside, cells);
     }
 }
 

@@ -1,54 +1,33 @@
 //! The verdict in one line for each run beside the base, and the costs that the page only counts.
 
-use analysis::compare::{Comparison, Settling, Verdict, settling};
+use analysis::compare::{Comparison, ComparisonRow, Settling, Verdict, settling};
 use analysis::longer::TIMES;
-use record::units::counted;
+use record::units::{counted, percent};
 
 use super::view::{ComparisonView, Shown};
 use crate::text::Style;
 
-/// How often each verdict was given.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
-    pub slower: usize,
-    pub faster: usize,
-    pub same: usize,
-    pub inconclusive: usize,
-}
-
-impl Counts {
-    /// The verdicts of the run in this column.
-    pub(crate) fn of(comparison: &Comparison<'_>, column: usize) -> Counts {
-        let mut counts = Counts::default();
-        for (_, against) in comparison.rows.iter().filter_map(|row| row.others[column].as_ref()) {
-            match against.verdict {
-                Verdict::Slower => counts.slower += 1,
-                Verdict::Faster => counts.faster += 1,
-                Verdict::Same => counts.same += 1,
-                Verdict::Inconclusive | Verdict::Unknown => counts.inconclusive += 1,
-            }
-        }
-        counts
-    }
-
-    /// `3 slower, 1 faster, 74 the same within the noise, 5 inconclusive`.
-    pub(crate) fn sentence(self) -> String {
-        let Counts { slower, faster, same, inconclusive } = self;
-        let open = if inconclusive == 0 { String::new() } else { format!(", {inconclusive} inconclusive") };
-        format!("{slower} slower, {faster} faster, {same} the same within the noise{open}")
-    }
+/// How often each verdict was given to the run in this column: `3 slower, 1 faster, 74 the same within 5.0 %, 5 inconclusive`.
+pub(crate) fn counts(comparison: &Comparison<'_>, column: usize) -> String {
+    let verdicts = || comparison.rows.iter().filter_map(|row| Some(row.others[column].as_ref()?.1.verdict));
+    let count = |wanted: Verdict| verdicts().filter(|verdict| *verdict == wanted).count();
+    let [slower, faster, same] = [Verdict::Slower, Verdict::Faster, Verdict::Same].map(count);
+    let open = match count(Verdict::Inconclusive) + count(Verdict::Unknown) {
+        0 => String::new(),
+        open => format!(", {open} inconclusive"),
+    };
+    let margin = percent(comparison.noise[column].margin);
+    format!("{slower} slower, {faster} faster, {same} the same within {margin}{open}")
 }
 
 /// The page's first lines.
 pub(super) fn lines(comparison: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
     let mut text = String::new();
     for column in 0..comparison.noise.len() {
-        let counts = Counts::of(comparison, column);
+        let counts = counts(comparison, column);
         let pair = format!("{} beside {}", view.label(column + 1), view.label(0));
-        text += &format!("{}   {}\n", style.bold(&counts.sentence()), style.dim(&pair));
-        if let Some(advice) = settled(&settling(comparison, column)) {
-            text += &(style.paragraph("  ", &advice) + "\n");
-        }
+        text += &format!("{}   {}\n", style.bold(&counts), style.dim(&pair));
+        text += &style.paragraphs("  ", settled(&settling(comparison, column)));
     }
     text
 }
@@ -67,7 +46,7 @@ fn settled(settling: &Settling<'_>) -> Option<String> {
     };
     if settling.settled_by(most) == 0 {
         return Some(format!(
-            "{open}: not settled by runs {most} times as long; run again when the host is less loaded"
+            "{open}: runs {most} times as long settle none if they differ as much; run again when the host is less loaded"
         ));
     }
     let budget = |seconds: f64| format!("--budget {:.0}s", (seconds / SHORTEST).ceil() * SHORTEST);
@@ -94,15 +73,10 @@ fn listed<'a>(settling: &'a Settling<'_>, times: u32) -> impl Iterator<Item = St
 /// What the page does not show.
 pub(super) fn tail(comparison: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
     let hidden = comparison.rows.iter().filter(|row| view.shown == Shown::Changed && !row.changed());
-    let (mut count, mut same) = (0, 0);
-    for row in hidden {
-        count += 1;
-        same += usize::from(row.others.iter().flatten().all(|(_, against)| against.verdict == Verdict::Same));
-    }
-    if count == 0 {
-        return String::new();
-    }
-    let (costs, open) = (counted(count as u64, "cost"), count - same);
+    let is_same = |row: &ComparisonRow<'_>| row.others.iter().flatten().all(|(_, of)| of.verdict == Verdict::Same);
+    let (same, open): (Vec<_>, Vec<_>) = hidden.partition(|row| is_same(row));
+    let (same, open) = (same.len(), open.len());
+    let costs = counted((same + open) as u64, "cost");
     let text = format!("{costs} not shown: {same} the same, {open} inconclusive (--all shows them)");
-    style.dim(&style.paragraph("", &text)) + "\n"
+    style.asides("", (same + open > 0).then_some(text))
 }

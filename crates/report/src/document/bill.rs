@@ -68,6 +68,10 @@ impl<'a> BillDocument<'a> {
     /// The document of a bill.
     pub fn of(view: &'a BillView<'a>) -> BillDocument<'a> {
         let bill: &Bill = view.bill;
+        let measured = bill.measured.map(|calls| {
+            let closes = bill.charged.and_then(|charged| calls.closes(&charged, bill.counting_ns));
+            BillMeasured { calls, closes: closes.map(|closes| [closes.low, closes.value, closes.high]) }
+        });
         BillDocument {
             seen: view.seen,
             run: view.run.map(|run| run.id.as_str()),
@@ -79,13 +83,7 @@ impl<'a> BillDocument<'a> {
             charged_ns: bill.charged.map(|charged| charged.ns),
             kernel_alone: bill.charged.map(|charged| charged.kernel_alone),
             charged_range_ns: bill.charged.and_then(|charged| charged.range_ns),
-            measured: bill.measured.map(|measured| BillMeasured {
-                calls: measured,
-                closes: bill
-                    .charged
-                    .and_then(|charged| measured.closes(&charged, bill.counting_ns))
-                    .map(|closes| [closes.low, closes.value, closes.high]),
-            }),
+            measured,
             residual_ns: bill.residual_ns(),
             findings: bill.findings.iter().map(|found| finding(found, view.seen)).collect(),
             lacking: view.lacking,

@@ -175,6 +175,7 @@ impl<'a> CompareDocument<'a> {
         splits: Option<Vec<FactorsDocument>>,
     ) -> CompareDocument<'a> {
         let rows = comparison.rows.iter().filter(|row| shown == Shown::All || row.changed());
+        let families = families(comparison).into_iter();
         CompareDocument {
             runs: comparison.runs.iter().zip(names).map(|(run, name)| ComparedRun::of(run, name)).collect(),
             unit: comparison.unit.map_or("by_row", CountedIn::unit),
@@ -182,10 +183,7 @@ impl<'a> CompareDocument<'a> {
             noise: all(&comparison.noise),
             differences: differences(comparison.runs),
             rows: rows.map(|row| ComparedRow::of(comparison, row)).collect(),
-            families: families(comparison)
-                .into_iter()
-                .map(|family| ComparedMeans::of(Some(family.name), family.means))
-                .collect(),
+            families: families.map(|family| ComparedMeans::of(Some(family.name), family.means)).collect(),
             overall: ComparedMeans::of(None, overall(comparison)),
             versions: all(&comparison.versions),
             only_in: OnlyIn::all(comparison, names),

@@ -4,6 +4,7 @@ use analysis::crossover::{Crossing, CrossoverAnswer, Side};
 use analysis::statistics::Interval;
 use serde::Serialize;
 
+use super::figure::finite;
 use crate::crossover::CrossoverShown;
 
 /// Whether and where one operation overtakes another.
@@ -87,10 +88,8 @@ impl CrossoverDocument {
                 ("undecided", Vec::new(), cheaper.map(|(side, _)| name(side)), None)
             }
         };
-        let cost = |cost: Interval| {
-            let end = |end: f64| Some(end).filter(|end| end.is_finite());
-            CrossoverCost { ns: cost.value, low: end(cost.low), high: end(cost.high) }
-        };
+        let cost = |Interval { value: ns, low, high }| CrossoverCost { ns, low: finite(low), high: finite(high) };
+        let points = shown.points.iter().map(|point| CrossoverPoint { at: point.at, costs: point.costs.map(cost) });
         CrossoverDocument {
             operations: shown.names.clone(),
             axis: shown.axis.into(),
@@ -100,11 +99,7 @@ impl CrossoverDocument {
             crossings,
             takes_less,
             trend,
-            points: shown
-                .points
-                .iter()
-                .map(|point| CrossoverPoint { at: point.at, costs: point.costs.map(cost) })
-                .collect(),
+            points: points.collect(),
             notes: shown.notes.to_vec(),
         }
     }

@@ -4,6 +4,7 @@ use analysis::fleet::{ClassFound, Doubted, Found, LackingNode, Population, Scatt
 use serde::Serialize;
 
 use super::figure::finite;
+use crate::fleet_report::node_name;
 
 /// The classes of a fleet, and its slow nodes.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -104,11 +105,11 @@ impl<'a> FleetReportDocument<'a> {
 impl<'a> From<&'a ClassFound> for FleetClass<'a> {
     fn from(class: &'a ClassFound) -> FleetClass<'a> {
         let parts = class.class.parts.iter().map(|(part, is)| FleetPart { part: part.word(), is });
-        let name = |node: u32| {
-            class.class.nodes.iter().position(|other| *other == node).map_or("", |place| class.nodes[place].as_str())
-        };
-        let differing = class.class.differing.iter();
-        let differing = differing.map(|(node, part, is)| FleetDifference { node: name(*node), part: part.word(), is });
+        let differing = class.class.differing.iter().map(|(node, part, is)| {
+            let (node, part) = (node_name(class, *node), part.word());
+            FleetDifference { node, part, is }
+        });
+        let families = class.families.iter();
         FleetClass {
             class: &class.class.name,
             parts: parts.collect(),
@@ -116,11 +117,7 @@ impl<'a> From<&'a ClassFound> for FleetClass<'a> {
             runs: class.runs,
             nodes: &class.nodes,
             lacking: &class.lacking,
-            families: class
-                .families
-                .iter()
-                .map(|family| spread(&family.family, &family.spread, family.costs == 1))
-                .collect(),
+            families: families.map(|family| spread(&family.family, &family.spread, family.costs == 1)).collect(),
             costs: class.costs.iter().map(|cost| spread(&cost.name, &cost.spread, true)).collect(),
             ratios: &class.ratios,
         }

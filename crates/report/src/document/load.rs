@@ -125,15 +125,12 @@ impl<'a> LoadDocument<'a> {
             };
             forecasts.map(|forecasts| with(forecasts).collect()).unwrap_or_default()
         };
+        let measured = experiment.measured.iter();
         LoadDocument {
             machine,
             plan: &experiment.plan,
             limited_by: experiment.limited_by.as_deref(),
-            configurations: experiment
-                .measured
-                .iter()
-                .map(|measured| LoadMeasured::of(measured, &experiment.interactions))
-                .collect(),
+            configurations: measured.map(|one| LoadMeasured::of(one, &experiment.interactions)).collect(),
             cliffs: cliffs(&experiment.measured).iter().map(LoadCliff::from).collect(),
             predicted_before: predictions(|forecasts| &forecasts.before),
             predicted_by_half: predictions(|forecasts| &forecasts.half),

@@ -1,8 +1,8 @@
 //! `howslow model --json`: a modelled system.
 
+use analysis::model::PredictionInterval;
 use analysis::model::answer::{ModelAnswer, ResponseOf};
 use analysis::model::questions::UsersWithin;
-use analysis::model::{ModelError, PredictionInterval};
 use analysis::statistics::Interval;
 use serde::Serialize;
 
@@ -133,46 +133,35 @@ pub struct ModelPoint {
 impl ModelDocument {
     pub fn of(answer: &ModelAnswer) -> ModelDocument {
         let simulated = answer.simulated.as_ref();
+        let no_simulation = simulated.err().map(|why| format!("no simulation: {why}"));
+        let worth = answer.worth.iter().map(|worth| ModelWorth {
+            change: change(worth.change),
+            throughput: worth.throughput,
+            response: worth.response,
+            users: worth.users.map(|within| within.users),
+        });
+        let gains = answer.bottleneck.gains.iter();
         ModelDocument {
             system: serde_json::to_value(&answer.system).unwrap_or_default(),
             fit: answer.fit.as_ref().and_then(|fit| serde_json::to_value(fit).ok()),
             method: method(answer.prediction.value.method),
             figures: ROWS.iter().map(|row| figures(answer, row)).collect(),
-            percentiles: simulated.ok().map(|simulation| ModelPercentiles {
-                p50: simulation.percentiles.p50.interval(),
-                p90: simulation.percentiles.p90.interval(),
-                p95: simulation.percentiles.p95.interval(),
-                p99: simulation.percentiles.p99.interval(),
+            percentiles: simulated.ok().map(|simulation| {
+                let of = &simulation.percentiles;
+                let [p50, p90, p95, p99] = [&of.p50, &of.p90, &of.p95, &of.p99].map(|figure| figure.interval());
+                ModelPercentiles { p50, p90, p95, p99 }
             }),
             simulated_events: simulated.map_or(0, |simulation| simulation.events),
             knee_users: answer.bounds.knee,
             within: answer.within.iter().map(users).collect(),
-            worth: answer
-                .worth
-                .iter()
-                .map(|worth| ModelWorth {
-                    change: change(worth.change),
-                    throughput: worth.throughput,
-                    response: worth.response,
-                    users: worth.users.map(|within| within.users),
-                })
-                .collect(),
+            worth: worth.collect(),
             bottleneck: answer.bottleneck.resource.map(resource),
-            gains: answer
-                .bottleneck
-                .gains
-                .iter()
-                .map(|&(which, percent)| ModelGain { resource: resource(which), percent })
-                .collect(),
+            gains: gains.map(|&(which, percent)| ModelGain { resource: resource(which), percent }).collect(),
             by_users: answer.by_users.iter().map(point).collect(),
             by_memory: answer.by_memory.iter().map(point).collect(),
-            in_words: sentences(answer, simulated.err()),
+            in_words: answers(answer).into_iter().chain(no_simulation).collect(),
         }
     }
-}
-
-fn sentences(answer: &ModelAnswer, why: Option<&ModelError>) -> Vec<String> {
-    answers(answer).into_iter().chain(why.map(|why| format!("no simulation: {why}"))).collect()
 }
 
 fn users(&(of, bound_s, within): &(ResponseOf, f64, UsersWithin)) -> ModelUsers {

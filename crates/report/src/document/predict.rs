@@ -244,10 +244,7 @@ impl<'a> PredictedRow<'a> {
 
 impl<'a> LackingLine<'a> {
     fn of(line: &'a MixLine, lack: &'a Lack, command: Option<String>) -> LackingLine<'a> {
-        let reason = match lack {
-            Lack::Missing(reason) => reason.as_deref(),
-            _ => None,
-        };
+        let reason = if let Lack::Missing(reason) = lack { reason.as_deref() } else { None };
         LackingLine { operation: &line.term.operation, at: &line.term.at, times: line.term.times, reason, command }
     }
 }
@@ -257,11 +254,8 @@ impl<'a> SupposedDocument<'a> {
         let (from, to) = (before.total().figure(), after.total().figure());
         let change = known_change(after, before).map(|change| change.figure());
         let faster = |from: f64, to: f64| (from > 0.0 && to > 0.0).then(|| from / to);
-        let measured = before
-            .measured
-            .zip(change)
-            .map(|(whole, change)| sum(&[(1.0, whole), (1.0, change)]))
-            .filter(|whole| whole.value > 0.0);
+        let measured = before.measured.zip(change).map(|(whole, change)| sum(&[(1.0, whole), (1.0, change)]));
+        let measured = measured.filter(|whole| whole.value > 0.0);
         SupposedDocument {
             changes: supposed.iter().map(|change| change.text.as_str()).collect(),
             doubts: after.doubts(),

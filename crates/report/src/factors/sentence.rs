@@ -14,12 +14,8 @@ pub(super) fn sentence(mix: &str, changes: &MixChanges) -> String {
     let mix = in_table(mix);
     let one = |(place, change): (usize, &MixChange)| {
         let whose = if place == 0 { format!("{mix} ") } else { String::new() };
-        format!(
-            "{} {} is {whose}{}",
-            in_table(&change.what),
-            signed(change.ratio.value - 1.0),
-            with_range(&change.share)
-        )
+        let by = signed(change.ratio.value - 1.0);
+        format!("{} {by} is {whose}{}", in_table(&change.what), with_range(&change.share))
     };
     let mut parts: Vec<String> = changes.lines.iter().take(MOST).enumerate().map(one).collect();
     match changes.lines.len() {

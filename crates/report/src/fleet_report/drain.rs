@@ -13,11 +13,9 @@ pub fn drain_list(found: &Found, view: &FleetView<'_>) -> String {
             lines += &format!("# left out, no name of a node: {}\n", one_line(&node.node));
             continue;
         }
-        let families = node
-            .families
-            .iter()
-            .take(3)
-            .map(|family| format!("{} +{:.1}%", word(&family.family), (family.ratio.value - 1.0) * 100.0));
+        let families = node.families.iter().take(3);
+        let families =
+            families.map(|family| format!("{} +{:.1}%", word(&family.family), (family.ratio.value - 1.0) * 100.0));
         let more = node.families.len().saturating_sub(3);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let cause = node.causes.first().map_or("unknown", |cause| cause.kind.word());

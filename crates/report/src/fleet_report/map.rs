@@ -24,14 +24,9 @@ pub fn fleet_pictures(found: &Found, view: &FleetView<'_>) -> Vec<(String, Strin
 }
 
 fn heat(found: &Found, class: &ClassFound, most: usize) -> Heat {
-    let of_class = |of: &str| of == class.class.name;
-    let named: BTreeSet<&str> = found
-        .slow
-        .iter()
-        .filter(|node| of_class(&node.class))
-        .map(|node| node.node.as_str())
-        .chain(found.doubted.iter().filter(|node| of_class(&node.class)).map(|node| node.node.as_str()))
-        .collect();
+    let slow = found.slow.iter().map(|node| (&node.class, node.node.as_str()));
+    let all = slow.chain(found.doubted.iter().map(|node| (&node.class, node.node.as_str())));
+    let named: BTreeSet<&str> = all.filter(|(of, _)| **of == class.class.name).map(|(_, node)| node).collect();
     let families = class.families.iter().map(|family| family.family.clone()).collect();
     let mut heat = nodes_by_families(&class.nodes, families, &named, |node, family| *class.ratios[node].get(family)?);
     let left_out = heat.rows.len().saturating_sub(most);

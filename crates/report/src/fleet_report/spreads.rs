@@ -15,12 +15,8 @@ pub(super) fn spreads(class: &ClassFound, view: &FleetView<'_>, style: Style) ->
     let title = format!("class {}: standard deviations", class.class.name);
     grid.heading([title.as_str(), "within runs", "between runs", "between nodes", "nodes"]);
     for family in &class.families {
-        let name = if family.costs == 1 {
-            family.family.clone()
-        } else {
-            format!("{}, {} costs", family.family, family.costs)
-        };
-        grid.row(row(&name, &family.spread));
+        let costs = if family.costs == 1 { String::new() } else { format!(", {} costs", family.costs) };
+        grid.row(row(&format!("{}{costs}", family.family), &family.spread));
     }
     if view.all {
         for cost in &class.costs {

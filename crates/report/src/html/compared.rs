@@ -1,7 +1,5 @@
 //! Several runs side by side: verdicts, a chart of the ratios, families, what differs between the machines.
 
-use std::fmt::Write;
-
 use analysis::compare::{
     Against, CompareOptions, Comparison, ComparisonRow, RatioToBase, Verdict, Versions, compare, differences, families,
 };
@@ -12,7 +10,7 @@ use record::{Run, printable};
 use super::blocks;
 use super::form::{Block, BlockTable, HtmlPage, anchor};
 use crate::compare::rows::{ends, figure, ratio_words, times};
-use crate::compare::verdicts::Counts;
+use crate::compare::verdicts::counts;
 use crate::text::in_table;
 
 /// Rows that are shown; the others are counted.
@@ -42,7 +40,7 @@ pub(super) fn section(runs: &[Run], names: &[&str], links: Links) -> Markup {
         section id="compared" {
             h2 { "Compared" }
             ul.verdicts { @for column in 0..comparison.noise.len() {
-                li { b { (Counts::of(&comparison, column).sentence()) } " · " (printable(names[column + 1])) " beside " (printable(names[0])) }
+                li { b { (counts(&comparison, column)) } " · " (printable(names[column + 1])) " beside " (printable(names[0])) }
             } }
             @if comparison.rows.is_empty() { p { "They have no cost in common." } }
             @else {
@@ -167,23 +165,15 @@ fn track(against: &Against, reach: f64) -> String {
     let place = |ratio: f64| (50.0 + ratio.max(1e-9).ln() / reach * 48.0).clamp(0.0, 100.0);
     let RatioToBase::Times(Interval { value, low, high }) = against.ratio else { return String::new() };
     let class = class(against.verdict);
-    let mut svg = String::from("<svg class=\"track mid\" aria-hidden=\"true\">");
-    let _ = write!(
-        svg,
-        "<line class=\"{class}\" x1=\"{:.1}%\" x2=\"{:.1}%\" y1=\"50%\" y2=\"50%\"/><circle class=\"{class}\" cx=\"{:.1}%\" cy=\"50%\" r=\"4\"/></svg>",
-        place(low),
-        place(high),
-        place(value)
-    );
-    svg
+    let [value, low, high] = [value, low, high].map(place);
+    format!(
+        "<svg class=\"track mid\" aria-hidden=\"true\"><line class=\"{class}\" x1=\"{low:.1}%\" x2=\"{high:.1}%\" y1=\"50%\" \
+         y2=\"50%\"/><circle class=\"{class}\" cx=\"{value:.1}%\" cy=\"50%\" r=\"4\"/></svg>"
+    )
 }
 
 fn families_table(comparison: &Comparison<'_>, names: &[&str]) -> Markup {
-    let titles: Vec<&str> = ["group (geometric mean of its ratios)"]
-        .into_iter()
-        .chain(names[1..].iter().copied())
-        .chain(["pairs"])
-        .collect();
+    let titles = [&["group (geometric mean of its ratios)"][..], &names[1..], &["pairs"]].concat();
     let mut table = BlockTable::new(&format!("<{}>", ">".repeat(names.len() - 1)), &titles);
     for family in families(comparison) {
         let means = family.means.iter().map(|mean| {
@@ -197,7 +187,7 @@ fn families_table(comparison: &Comparison<'_>, names: &[&str]) -> Markup {
 
 fn machine_differences(runs: &[Run], names: &[&str]) -> Markup {
     let facts = differences(runs);
-    let titles: Vec<&str> = ["what differs"].into_iter().chain(names.iter().copied()).collect();
+    let titles = [&["what differs"], names].concat();
     let mut table = BlockTable::new(&"<".repeat(titles.len()), &titles);
     for fact in facts.iter().take(MOST_FACTS) {
         table.rows.push([fact.field.clone()].into_iter().chain(fact.values.iter().map(value)).collect());

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use analysis::by_key;
-use analysis::reference::hold;
 use maud::{Markup, html};
 use record::{Cost, Doubt, Run, printable};
 
@@ -21,7 +20,7 @@ pub(super) fn costs(page: &HtmlPage<'_>, curves: &[Curve]) -> Markup {
     let Some(first) = page.runs.first().filter(|first| !first.run.costs.is_empty()) else { return html! {} };
     let run = first.run;
     let block = run.block_move().map(|cost| cost.quoted().0).filter(|&block| block > 0.0);
-    let groups = groups(run);
+    let groups = by_key(run.costs.iter().map(|cost| (cost.heading(), cost)));
     let names: BTreeMap<&str, usize> = groups.iter().map(|(name, costs)| (*name, costs.len())).collect();
     let brief = page.detail == PageDetail::Rows;
     let columns = 7 + usize::from(page.compared.is_some()) - if brief { 2 } else { 0 };
@@ -61,11 +60,6 @@ pub(super) fn costs(page: &HtmlPage<'_>, curves: &[Curve]) -> Markup {
     }
 }
 
-/// The costs by their headings, in the order of the run.
-fn groups(run: &Run) -> Vec<(&str, Vec<&Cost>)> {
-    by_key(run.costs.iter().map(|cost| (cost.heading(), cost)))
-}
-
 fn row(page: &HtmlPage<'_>, run: &Run, cost: &Cost, block: Option<f64>, curves: &[Curve], columns: usize) -> Markup {
     let cells = prices::row(cost, block);
     let [time, width, neighbours, cycles, blocks, ..] = cells.as_slice() else { return html! {} };
@@ -79,7 +73,7 @@ fn row(page: &HtmlPage<'_>, run: &Run, cost: &Cost, block: Option<f64>, curves: 
                 th scope="row" { @if page.detail == PageDetail::Rows { (name) } @else { details { summary { (name) } } } }
                 td { (bound) (time) }
                 td { (width) }
-                @if let Some(other) = page.compared { td { (hold(cost, other).ok().and_then(|held| held.text()).unwrap_or_else(|| "-".into())) } }
+                @if let Some(other) = page.compared { td { (prices::times_reference(cost, other)) } }
                 td { (cycles) }
                 @if page.detail > PageDetail::Rows { td { (blocks) } td { (neighbours) } }
                 td { (doubts(cost)) }

@@ -58,14 +58,8 @@ fn chart(run: &Run, operation: &str, axis: &str, costs: &[&Cost]) -> Option<Char
     let mut series: BTreeMap<Point, Vec<(f64, f64, f64, f64)>> = BTreeMap::new();
     for cost in costs {
         let Some(at) = cost.at.0.get(axis).and_then(Value::number) else { continue };
-        let rest = Point(
-            cost.at
-                .0
-                .iter()
-                .filter(|(name, _)| *name != axis)
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect(),
-        );
+        let mut rest = cost.at.clone();
+        rest.0.remove(axis);
         let (value, low, high) = (cost.quoted().0, cost.net_ns.low.0, cost.net_ns.high.0);
         let rate = |ns: f64| cost.bytes.0 as f64 / ns * 1e9;
         let figures = if rates { (rate(value), rate(high), rate(low)) } else { (value, low, high) };

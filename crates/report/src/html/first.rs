@@ -9,6 +9,7 @@ use record::{Doubt, Origin, Run, printable};
 use super::form::{HtmlPage, anchor};
 use crate::glance;
 use crate::head::{beside, conditions, machine_parts, short_model};
+use crate::text::capitalized;
 
 /// Costs compared with another machine's.
 const MOST_COMPARED: usize = 8;
@@ -62,10 +63,8 @@ fn verdict(run: &Run, references: &[Run]) -> Markup {
     let sentences = sentences(&verdict, place);
     let findings = analysis::findings(run, Surroundings { references, present: None });
     let others: Vec<&String> = findings.iter().filter(|sentence| !sentences.contains(sentence)).collect();
-    let normal = sentences
-        .first()
-        .cloned()
-        .unwrap_or_else(|| "No reference machine has these costs, so what is usual is not known.".into());
+    let unknown = "No reference machine has these costs, so what is usual is not known.";
+    let normal = sentences.first().map_or(unknown, String::as_str);
     let likely = others.iter().find(|text| text.contains("Likely: ")).map(|text| (*text).clone());
     let shown = verdict.odd.first().map(|oddity| oddity.sentence(place)).or_else(|| likely.clone());
     let odd = odd(&verdict).or(likely);
@@ -77,7 +76,7 @@ fn verdict(run: &Run, references: &[Run]) -> Markup {
         sentences.iter().skip(1).chain(others).filter(|sentence| Some(*sentence) != shown.as_ref()).collect();
     html! {
         dl.three {
-            dt { "Normal" } dd { (printable(&normal)) }
+            dt { "Normal" } dd { (printable(normal)) }
             dt { "Odd" } dd { (printable(odd.as_deref().unwrap_or(none))) }
             dt { "Do" } dd { (printable(&what_to_do(&verdict, run, place))) }
         }
@@ -95,10 +94,10 @@ fn odd(verdict: &ReferenceVerdict<'_>) -> Option<String> {
         1 => " One more is below.".into(),
         more => format!(" {more} more are below."),
     };
-    let cause = first.reason.as_ref().map_or_else(
-        || " No setting of this machine explains it.".to_string(),
-        |reason| format!(" Likely cause: {reason}."),
-    );
+    let cause = match &first.reason {
+        Some(reason) => format!(" Likely cause: {reason}."),
+        None => " No setting of this machine explains it.".into(),
+    };
     Some(format!("{}.{cause}{more}", first.claim()))
 }
 
@@ -107,12 +106,7 @@ fn what_to_do(verdict: &ReferenceVerdict<'_>, run: &Run, place: Place) -> String
         let Some(remedy) = oddity.remedy else {
             return "See what the cost consists of: `howslow explain RUN`.".into();
         };
-        let remedy = remedy.text(place);
-        let mut letters = remedy.chars();
-        return letters
-            .next()
-            .map(|first| first.to_uppercase().chain(letters).collect::<String>() + ".")
-            .unwrap_or_default();
+        return capitalized(&remedy.text(place)) + ".";
     }
     if verdict.open.len() > 2 {
         return format!(
@@ -122,10 +116,8 @@ fn what_to_do(verdict: &ReferenceVerdict<'_>, run: &Run, place: Place) -> String
         );
     }
     if run.noise.others > 0.2 {
-        return format!(
-            "Run again on a quiet machine: other programs took {} of its CPU time.",
-            percent(run.noise.others)
-        );
+        let others = percent(run.noise.others);
+        return format!("Run again on a quiet machine: other programs took {others} of its CPU time.");
     }
     "Nothing: keep this page as the state to compare with.".into()
 }
@@ -141,18 +133,14 @@ fn certainty(run: &Run) -> Markup {
     let rounds: usize = run.costs.iter().map(|cost| cost.rounds.len()).sum();
     let rounds = if rounds > 0 { format!(" from {}", counted(rounds as u64, "round")) } else { String::new() };
     let sound = run.costs.iter().filter(|cost| !cost.doubts.iter().any(Doubt::is_serious)).count();
+    let undisturbed = run.noise.undisturbed().map(|share| format!("cores undisturbed {} of the time", percent(share)));
+    let twice = run.noise.band.as_ref().map(|band| percent(band.difference));
+    let twice = twice.map(|by| format!("the same operation measured twice differs by {by} at most, nine times in ten"));
     let facts = [
         format!("{}{rounds}; {sound} without a serious doubt", counted(run.costs.len() as u64, "cost")),
-        run.noise
-            .undisturbed()
-            .map_or_else(String::new, |share| format!("cores undisturbed {} of the time", percent(share))),
+        undisturbed.unwrap_or_default(),
         conditions(run),
-        run.noise.band.as_ref().map_or_else(String::new, |band| {
-            format!(
-                "the same operation measured twice differs by {} at most, nine times in ten",
-                percent(band.difference)
-            )
-        }),
+        twice.unwrap_or_default(),
         beside(run),
     ];
     let facts = facts.iter().flat_map(|fact| fact.split("   ")).filter(|fact| !fact.is_empty());

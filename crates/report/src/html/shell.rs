@@ -1,7 +1,7 @@
 //! The frame of a page: its policy, style, script and the order of its parts.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use record::printable;
+use record::{Run, printable};
 
 use super::form::HtmlPage;
 use super::{blocks, compared, costs, curves, first, ladder, own};
@@ -75,10 +75,7 @@ fn without_needless_ends(page: &str) -> String {
 /// A run's machine in one line.
 fn title(page: &HtmlPage<'_>) -> String {
     match page.runs {
-        [] => {
-            let titles: Vec<String> = page.sections.iter().map(|section| printable(&section.title)).collect();
-            titles.join(", ")
-        }
+        [] => page.sections.iter().map(|section| printable(&section.title)).collect::<Vec<_>>().join(", "),
         [one] => format!("howslow: {}", printable(&machine_parts(&one.run.machine).join(", "))),
         several => {
             let names: Vec<String> = several.iter().map(|run| printable(&run.name)).collect();
@@ -93,22 +90,16 @@ fn navigation<'p>(
     own: &'p [super::form::Section],
     has_curves: bool,
 ) -> Vec<(&'p str, &'p str)> {
-    let mut names = Vec::new();
-    if page.runs.len() > 1 {
-        names.push(("compared", "Compared"));
-    }
-    if page.runs.first().is_some_and(|first| !ladder::rungs(first.run).is_empty()) {
-        names.push(("ladder", "Ladder"));
-    }
-    if page.runs.first().is_some_and(|first| !first.run.costs.is_empty()) {
-        names.push(("costs", "Costs"));
-    }
-    if has_curves {
-        names.push(("curves", "Curves"));
-    }
-    let sections = own.iter().chain(&page.sections);
-    names.extend(sections.map(|section| (section.id.as_str(), section.title.as_str())));
-    names
+    let has = |is: fn(&Run) -> bool| page.runs.first().is_some_and(|first| is(first.run));
+    let of_runs = [
+        (page.runs.len() > 1, ("compared", "Compared")),
+        (has(|run| !ladder::rungs(run).is_empty()), ("ladder", "Ladder")),
+        (has(|run| !run.costs.is_empty()), ("costs", "Costs")),
+        (has_curves, ("curves", "Curves")),
+    ];
+    let of_runs = of_runs.into_iter().filter(|(is_there, _)| *is_there).map(|(_, part)| part);
+    let sections = own.iter().chain(&page.sections).map(|section| (section.id.as_str(), section.title.as_str()));
+    of_runs.chain(sections).collect()
 }
 
 fn links(names: &[(&str, &str)]) -> Markup {

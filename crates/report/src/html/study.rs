@@ -6,7 +6,7 @@ use record::Departure;
 
 use super::form::{Block, BlockColumn, BlockTable, Section};
 use crate::footnotes::Footnotes;
-use crate::study::{cell, held, outcome, study_charts};
+use crate::study::{cell, held, outcome, outcome_here, study_charts};
 use crate::text::Style;
 
 /// The section of a study; `None` if the run has too little of what it needs for any answer.
@@ -25,22 +25,14 @@ pub fn study_section(name: &str, answer: &StudyAnswer) -> Option<Section> {
     section = section.with(Block::Folded("The paper's sentences, tested here".into(), vec![claims(answer)]));
     section = section.with(Block::Folded("The paper's tables beside this run's".into(), tables));
     let departures = answer.departures.iter().map(Departure::text).collect();
-    Some(
-        section.with(Block::Folded(
-            "Printed, but not what the printed figures give".into(),
-            vec![Block::List(departures)],
-        )),
-    )
+    let printed = "Printed, but not what the printed figures give".into();
+    Some(section.with(Block::Folded(printed, vec![Block::List(departures)])))
 }
 
 fn claims(answer: &StudyAnswer) -> Block {
     let mut table = BlockTable::new("<<<", &["sentence", "then", "now"]);
     for finding in &answer.findings {
-        let now = match finding.here.first() {
-            Some(first) if first.answer == finding.answer() => outcome(first, finding.test),
-            _ => finding.answer().word().into(),
-        };
-        table.rows.push(vec![finding.claim.into(), outcome(&finding.there, finding.test), now]);
+        table.rows.push(vec![finding.claim.into(), outcome(&finding.there, finding.test), outcome_here(finding)]);
     }
     Block::Table(table)
 }

@@ -67,12 +67,8 @@ fn facts(run: &Run, cost: &Cost) -> Vec<String> {
         (cost.switches.voluntary, "voluntary switches"),
         (cost.switches.involuntary, "involuntary switches"),
     ];
-    facts.extend(
-        counts
-            .iter()
-            .filter(|(count, _)| *count >= 0.01)
-            .map(|(count, what)| format!("{} {what}", significant(*count))),
-    );
+    let counts = counts.iter().filter(|(count, _)| *count >= 0.01);
+    facts.extend(counts.map(|(count, what)| format!("{} {what}", significant(*count))));
     if cost.bytes.0 > 0 {
         facts.push(format!("moves {}", cost.bytes));
     }
@@ -126,14 +122,14 @@ fn strip(strip: &Strip, caption: &str) -> Option<Markup> {
 /// The figures of earlier runs, and this one's.
 fn history(cost: &Cost, figures: &[super::form::EarlierFigure]) -> Option<Markup> {
     let first = figures.iter().map(|figure| figure.days_before).fold(0.0, f64::max);
+    let count = figures.len() as f64 + 1.0;
     let own = Mark {
-        at: (figures.len() as f64 + 0.5) / (figures.len() as f64 + 1.0),
+        at: (count - 0.5) / count,
         value: cost.quoted().0,
         low: cost.net_ns.low.0,
         high: cost.net_ns.high.0,
         series: 0,
     };
-    let count = figures.len() as f64 + 1.0;
     let earlier = figures.iter().enumerate().map(|(place, figure)| Mark {
         at: (place as f64 + 0.5) / count,
         value: figure.value,

@@ -2,7 +2,6 @@
 
 use analysis::by_key;
 use analysis::load::{CliffPoint, Configuration, Experiment, Forecast, Forecasts, Judged, PaperRow, cliffs, row};
-use analysis::model::PredictionInterval;
 
 use super::cliff::name;
 use crate::chart::{Axis, Chart, Series, Unit};
@@ -17,20 +16,18 @@ pub fn load_charts(experiment: &Experiment, forecasts: Option<&Forecasts>) -> Ve
         title: title.into(),
         x: Axis::linear("users", Unit::Count),
         y: Axis::linear(label, unit),
-        series: curves(&rows, of),
+        series: curves(By::Users, "", rows.iter().map(|row| (&row.configuration, of(row)))),
     };
     let predicted = forecasts.map(|forecasts| forecasts.before.as_slice()).unwrap_or_default();
     let exact = |value: f64| Some((value, value, value));
-    let response = by_users("Mean response by users", "response", Unit::Nanoseconds, &|row| {
+    let mut response = by_users("Mean response by users", "response", Unit::Nanoseconds, &|row| {
         let mean = row.response.mean?;
         // An interval that is not known is drawn as a point.
-        let high = if mean.high.is_finite() { mean.high } else { mean.value };
-        let low = if mean.high.is_finite() { mean.low } else { mean.value };
+        let [low, high] = if mean.high.is_finite() { [mean.low, mean.high] } else { [mean.value; 2] };
         Some((mean.value * 1e9, low * 1e9, high * 1e9))
     });
-    let throughput = by_users("Throughput by users", "interactions", Unit::PerSecond, &|row| exact(row.throughput));
-    let idle = by_users("Idle by users", "idle", Unit::Share, &|row| exact(row.idle.total()));
-    let (mut response, mut throughput, mut idle) = (response, throughput, idle);
+    let mut throughput = by_users("Throughput by users", "interactions", Unit::PerSecond, &|row| exact(row.throughput));
+    let mut idle = by_users("Idle by users", "idle", Unit::Share, &|row| exact(row.idle.total()));
     response.series.extend(lines(predicted, By::Users, |judged| judged.response_s * 1e9));
     throughput.series.extend(lines(predicted, By::Users, |judged| judged.throughput));
     idle.series.extend(lines(predicted, By::Users, |judged| judged.idle.iter().sum()));
@@ -81,31 +78,26 @@ impl By {
 
 /// The model's line, with its interval, for each set of configurations that differ in users or in memory alone.
 fn lines(forecasts: &[Forecast], by: By, of: fn(&Judged) -> f64) -> Vec<Series> {
-    let kinds = by_key(forecasts.iter().map(|forecast| (by.common(&forecast.configuration), forecast))).into_iter();
-    let series = kinds.map(|(kind, alike)| {
-        let known = alike.into_iter().filter(|forecast| forecast.configuration.repetition == 1);
-        let mut points: Vec<(f64, &PredictionInterval<Judged>)> = known
-            .filter_map(|forecast| Some((by.at(&forecast.configuration)?, forecast.predicted.as_ref().ok()?)))
-            .collect();
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let intervals = points.iter().map(|(_, prediction)| (of(&prediction.low), of(&prediction.high))).collect();
-        let values = points.iter().map(|(at, prediction)| (*at, of(&prediction.value))).collect();
-        Series::new(format!("model: {}", by.name(&kind)), values).with_intervals(intervals)
-    });
-    series.filter(|series| series.points.len() > 1).collect()
+    let figure = |forecast: &Forecast| {
+        let known = forecast.predicted.as_ref().ok().filter(|_| forecast.configuration.repetition == 1)?;
+        Some((of(&known.value), of(&known.low), of(&known.high)))
+    };
+    curves(by, "model: ", forecasts.iter().map(|forecast| (&forecast.configuration, figure(forecast))))
 }
 
-/// One curve for each set of configurations that differ in their users alone.
-fn curves(rows: &[PaperRow], of: Read) -> Vec<Series> {
-    let by = By::Users;
-    let kinds = by_key(rows.iter().map(|row| (by.common(&row.configuration), row))).into_iter();
-    let series = kinds.map(|(kind, alike)| {
-        let mut points: Vec<(f64, (f64, f64, f64))> =
-            alike.into_iter().filter_map(|row| Some((f64::from(row.configuration.users), of(row)?))).collect();
+/// One curve for each set of configurations that differ in users or in memory alone.
+fn curves<'c>(
+    by: By,
+    before: &str,
+    figures: impl Iterator<Item = (&'c Configuration, Option<(f64, f64, f64)>)>,
+) -> Vec<Series> {
+    let point = |(of, figure)| (by.common(of), by.at(of).zip(figure));
+    let series = by_key(figures.map(point)).into_iter().map(|(kind, points)| {
+        let mut points: Vec<(f64, (f64, f64, f64))> = points.into_iter().flatten().collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let intervals = points.iter().map(|(_, (_, low, high))| (*low, *high)).collect();
-        Series::new(by.name(&kind), points.iter().map(|(users, (value, ..))| (*users, *value)).collect())
-            .with_intervals(intervals)
+        let values = points.iter().map(|(at, (value, ..))| (*at, *value)).collect();
+        Series::new(format!("{before}{}", by.name(&kind)), values).with_intervals(intervals)
     });
     series.filter(|series| series.points.len() > 1).collect()
 }
@@ -126,28 +118,18 @@ fn cliff_charts(experiment: &Experiment, predicted: &[Forecast]) -> Vec<(String,
         }
         Chart { title: title.into(), x: Axis::log("memory", Unit::Bytes), y, series }
     };
-    let throughput = Axis::linear("interactions", Unit::PerSecond);
-    let response = Axis::linear("response", Unit::Nanoseconds);
-    vec![
-        (
-            "load-cliff-throughput".into(),
-            chart("Throughput by memory", throughput, |point| Some(point.throughput), |judged| judged.throughput),
-        ),
-        (
-            "load-cliff-response".into(),
-            chart(
-                "Mean response by memory",
-                response,
-                |point| point.response_s.map(|seconds| seconds * 1e9),
-                |judged| judged.response_s * 1e9,
-            ),
-        ),
-    ]
+    let axis = Axis::linear("interactions", Unit::PerSecond);
+    let throughput = chart("Throughput by memory", axis, |point| Some(point.throughput), |judged| judged.throughput);
+    let axis = Axis::linear("response", Unit::Nanoseconds);
+    let of: ReadPoint = |point| point.response_s.map(|seconds| seconds * 1e9);
+    let response = chart("Mean response by memory", axis, of, |judged| judged.response_s * 1e9);
+    vec![("load-cliff-throughput".into(), throughput), ("load-cliff-response".into(), response)]
 }
 
 #[cfg(test)]
 mod tests {
     use analysis::load::{Depth, Finished, Measured, PageDevice};
+    use analysis::model::PredictionInterval;
 
     use super::*;
 
@@ -163,12 +145,11 @@ mod tests {
 
     fn measured(users: u32, memory: u64) -> Measured {
         let response_s = f64::from(users) / memory as f64;
-        let one =
-            |n: usize| Finished { at_s: n as f64, response_s, user_s: 0.01, major_faults: 1.0, ..Finished::default() };
+        let one = Finished { response_s, user_s: 0.01, major_faults: 1.0, ..Finished::default() };
         Measured {
             configuration: configuration(users, memory),
             elapsed_s: 20.0,
-            finished: (0..20).map(one).collect(),
+            finished: vec![one; 20],
             depths: vec![Depth { elapsed_s: 20.0, busy_s: 0.0, major_faults: 0.0 }],
             ..Measured::default()
         }

@@ -6,7 +6,7 @@ use record::units::{Amount, percent, significant};
 
 use super::tables::time;
 use crate::grid::{Grid, RowKind};
-use crate::text::Style;
+use crate::text::{Style, capitalized};
 
 /// Throughput and response as memory shrinks, and where they break off.
 pub(super) fn cliff(cliff: &Cliff, style: Style) -> String {
@@ -14,17 +14,10 @@ pub(super) fn cliff(cliff: &Cliff, style: Style) -> String {
     grid.heading(["memory", "a second", "response", "from swap", "files again", "failed"]);
     for point in &cliff.points {
         let kind = if cliff.knee.is_some_and(|knee| knee.falls == *point) { RowKind::Slower } else { RowKind::Row };
-        grid.add(
-            kind,
-            vec![
-                memory(point),
-                significant(point.throughput),
-                point.response_s.map_or_else(|| "-".into(), time),
-                Amount(point.swapped_in_per_s).of("/s"),
-                Amount(point.refaulted_per_s).of("/s"),
-                if point.failed > 0.0 { percent(point.failed) } else { "0".into() },
-            ],
-        );
+        let response = point.response_s.map_or_else(|| "-".into(), time);
+        let [swapped, again] = [point.swapped_in_per_s, point.refaulted_per_s].map(|rate| Amount(rate).of("/s"));
+        let failed = if point.failed > 0.0 { percent(point.failed) } else { "0".into() };
+        grid.add(kind, [memory(point), significant(point.throughput), response, swapped, again, failed]);
     }
     let common = name(&cliff.common);
     let verdict = match &cliff.knee {
@@ -40,7 +33,7 @@ pub(super) fn cliff(cliff: &Cliff, style: Style) -> String {
             significant(knee.falls.throughput),
             knee.holds.response_s.map_or_else(|| "none".into(), time),
             knee.falls.response_s.map_or_else(|| "none".into(), time),
-            sentence(knee.cause()),
+            capitalized(knee.cause()),
         ),
     };
     format!("{}{}\n", grid.render(style), style.paragraph("", &format!("{common}: {verdict}")))
@@ -53,11 +46,6 @@ pub(super) fn name(common: &Configuration) -> String {
 
 fn memory(point: &CliffPoint) -> String {
     if point.memory.is_finite() { Bytes(point.memory as u64).to_string() } else { "all".into() }
-}
-
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 #[cfg(test)]

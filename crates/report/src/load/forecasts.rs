@@ -27,6 +27,7 @@ fn table(title: &str, forecasts: &[Forecast], measured: &[Measured], usual: &Usu
         match &forecast.predicted {
             Ok(predicted) => {
                 grid.row(cells(forecast.configuration.described(), &predicted.value));
+                let none = || vec!["  not measured".into()];
                 grid.add(RowKind::Aside, found.map_or_else(none, |found| cells("  measured".into(), &found)));
             }
             Err(why) => failed.push(format!("{}: {why}.", forecast.configuration.described())),
@@ -37,32 +38,18 @@ fn table(title: &str, forecasts: &[Forecast], measured: &[Measured], usual: &Usu
         text += &style.paragraphs("", of.map(|errors| sentence(whose, &errors.median, &errors.largest)));
     };
     add(missed(forecasts, measured, usual), "Median error (largest)");
-    if forecasts
-        .iter()
-        .any(|forecast| forecast.steady != forecast.predicted.as_ref().ok().map(|prediction| prediction.value))
-    {
-        add(
-            steady_missed(forecasts, measured, usual),
-            "Of the steady state, which does not know the drawn times to think",
-        );
+    let value = |forecast: &Forecast| forecast.predicted.as_ref().ok().map(|prediction| prediction.value);
+    if forecasts.iter().any(|forecast| forecast.steady != value(forecast)) {
+        let whose = "Of the steady state, which does not know the drawn times to think";
+        add(steady_missed(forecasts, measured, usual), whose);
     }
     text + &style.paragraphs("", failed)
 }
 
-fn none() -> Vec<String> {
-    ["  not measured", "", "", "", "", "", "", ""].map(String::from).into()
-}
-
 fn cells(name: String, judged: &Judged) -> Vec<String> {
-    let mut cells = vec![
-        name,
-        significant(judged.throughput),
-        time(judged.cpu_s),
-        significant(judged.faults),
-        time(judged.response_s),
-    ];
-    cells.extend(judged.idle.map(share));
-    cells
+    let [throughput, faults] = [judged.throughput, judged.faults].map(significant);
+    let [cpu, response] = [judged.cpu_s, judged.response_s].map(time);
+    [name, throughput, cpu, faults, response].into_iter().chain(judged.idle.map(share)).collect()
 }
 
 fn sentence(whose: &str, median: &Judged, largest: &Judged) -> String {

@@ -1,9 +1,9 @@
 //! The paper's figures beside those of the plan that repeats its experiment: what half as much memory again changes.
 
-use analysis::load::{Configuration, Depth, PaperRow, Relief};
+use analysis::load::{Configuration, PaperRow, Relief};
 use record::units::significant;
 
-use super::tables::{share, time};
+use super::tables::{between_faults, share, time};
 use crate::grid::Grid;
 use crate::text::Style;
 
@@ -46,22 +46,15 @@ const fn printed(
 pub(super) fn paper(plan: &str, rows: &[PaperRow], style: Style) -> String {
     let Some([small, large]) = pair(plan, rows) else { return String::new() };
     let mut grid = Grid::new("<>>>>>>", [vec![3, 4]]);
-    let mut head = vec!["the paper beside".to_string()];
-    for (run, memory) in PRINTED.iter().flatten().map(|printed| printed.run).zip(["256 K", "384 K"].iter().cycle()) {
-        head.push(format!("{run}, {memory}"));
-    }
-    head.extend(["16 MiB".into(), "24 MiB".into()]);
-    grid.heading(head);
+    let runs = PRINTED.iter().flatten().zip(["256 K", "384 K"].iter().cycle());
+    let runs = runs.map(|(printed, memory)| format!("{}, {memory}", printed.run));
+    grid.heading(["the paper beside".into()].into_iter().chain(runs).chain(["16 MiB".into(), "24 MiB".into()]));
     let mut add = |name: &str, printed: &dyn Fn(&Printed) -> String, here: &dyn Fn(&PaperRow) -> String| {
         let printed = PRINTED.iter().flatten().map(printed);
-        let cells = [name.to_string()].into_iter().chain(printed).chain([here(small), here(large)]);
-        grid.row(cells);
+        grid.row([name.to_string()].into_iter().chain(printed).chain([here(small), here(large)]));
     };
     for depth in 1..=3 {
-        let here = |row: &PaperRow| {
-            let between = row.depths.get(depth).and_then(Depth::between_faults_s);
-            between.map_or_else(|| "-".into(), time)
-        };
+        let here = |row: &PaperRow| between_faults(row, depth);
         add(&format!("between faults, depth {depth}"), &|printed| time(printed.between[depth - 1]), &here);
     }
     add("faults each", &|printed| significant(printed.faults), &|row| significant(row.response.major_faults));

@@ -19,23 +19,12 @@ pub(super) fn interactions(rows: &[PaperRow], style: Style) -> String {
         let each = &row.response;
         let (mean, half) = mean_and_half(each);
         let failed = if each.failed > 0 { format!(" ({} failed)", each.failed) } else { String::new() };
-        grid.add(
-            RowKind::Row,
-            vec![
-                (number + 1).to_string(),
-                row.configuration.described(),
-                format!("{}{failed}", each.count),
-                significant(row.throughput),
-                time(row.cpu_s),
-                grouped(row.major_faults),
-                time(row.elapsed_s),
-                time(each.user_s + each.system_s),
-                significant(each.major_faults),
-                time(each.wait_s),
-                mean,
-                half,
-            ],
-        );
+        let [cpu, elapsed, cpu_each, wait] =
+            [row.cpu_s, row.elapsed_s, each.user_s + each.system_s, each.wait_s].map(time);
+        let [rate, faults_each] = [row.throughput, each.major_faults].map(significant);
+        let (number, ended) = ((number + 1).to_string(), format!("{}{failed}", each.count));
+        let (name, faults) = (row.configuration.described(), grouped(row.major_faults));
+        grid.row([number, name, ended, rate, cpu, faults, elapsed, cpu_each, faults_each, wait, mean, half]);
     }
     grid.render(style)
 }
@@ -53,16 +42,10 @@ pub(super) fn paging(rows: &[PaperRow], style: Style) -> String {
     let rest = ["faults each", "pages", "device busy"].map(String::from);
     grid.heading([String::new()].into_iter().chain(depths).chain(rest));
     for (number, row) in rows.iter().enumerate() {
-        let between = |depth: usize| {
-            let known = row.depths.get(depth).and_then(Depth::between_faults_s);
-            known.map_or_else(|| "-".into(), time)
-        };
-        let mut cells = vec![(number + 1).to_string()];
-        cells.extend((1..=deepest).map(between));
-        cells.push(significant(row.response.major_faults));
-        cells.push(Amount(row.pages_per_s).of("/s"));
-        cells.push(row.device.map_or_else(|| "-".into(), share));
-        grid.row(cells);
+        let number = (number + 1).to_string();
+        let device = row.device.map_or_else(|| "-".into(), share);
+        let rest = [significant(row.response.major_faults), Amount(row.pages_per_s).of("/s"), device];
+        grid.row([number].into_iter().chain((1..=deepest).map(|depth| between_faults(row, depth))).chain(rest));
     }
     grid.render(style)
 }
@@ -83,8 +66,7 @@ pub(super) fn processors(rows: &[PaperRow], style: Style) -> String {
             idle.zero,
             idle.total(),
         ];
-        let cells = [(number + 1).to_string()].into_iter().chain(shares.map(share));
-        grid.row(cells);
+        grid.row([(number + 1).to_string()].into_iter().chain(shares.map(share)));
     }
     let legend = "idle 1: as many processes are eligible as may be; 2: fewer are, but at least one; 3: none is";
     format!("{}{}\n", grid.render(style), style.dim(legend))
@@ -129,6 +111,11 @@ fn mean_and_half(response: &Response) -> (String, String) {
     let half = |mean: &Interval| if mean.high.is_infinite() { "-".into() } else { time(mean.high - mean.value) };
     let mean = response.mean.as_ref();
     (mean.map_or_else(|| "-".into(), |mean| time(mean.value)), mean.map_or_else(|| "-".into(), half))
+}
+
+/// The processor time between two page faults while this many processes were eligible.
+pub(super) fn between_faults(row: &PaperRow, depth: usize) -> String {
+    row.depths.get(depth).and_then(Depth::between_faults_s).map_or_else(|| "-".into(), time)
 }
 
 pub(super) fn time(seconds: f64) -> String {

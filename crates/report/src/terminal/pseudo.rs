@@ -1,5 +1,6 @@
 //! The page of `howslow terminal --pty`, and its charts: the paper's Figures 2-1 and 2-2.
 
+use analysis::distinct;
 use analysis::terminal::QUANTILES;
 use analysis::terminal::pseudo::{Edited, Flow, Keystrokes, PseudoTerminals, Transfer};
 use record::units::{percent, significant};
@@ -7,7 +8,8 @@ use record::{Bytes, Nanoseconds};
 
 use super::megabytes;
 use crate::chart::{Axis, Chart, Series, Unit};
-use crate::grid::{Grid, RowKind, inner};
+use crate::grid::{Grid, inner};
+use crate::interval::time;
 use crate::text::Style;
 
 /// The page.
@@ -21,8 +23,7 @@ pub fn pseudo_terminals(terminals: &PseudoTerminals, style: Style) -> String {
         editors(terminals, style),
     ];
     for part in parts.iter().filter(|part| !part.is_empty()) {
-        text += "\n";
-        text += part;
+        text += &format!("\n{part}");
     }
     for missing in &terminals.missing {
         let remedy = if missing.remedy.is_empty() { String::new() } else { format!("; {}", missing.remedy) };
@@ -31,23 +32,13 @@ pub fn pseudo_terminals(terminals: &PseudoTerminals, style: Style) -> String {
     text
 }
 
-/// Values in the order in which they first come.
-fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
-    values.fold(Vec::new(), |mut found, value| {
-        if !found.contains(&value) {
-            found.push(value);
-        }
-        found
-    })
-}
-
 /// A heading, a table and what one must know to read it.
 fn part(title: &str, grid: &Grid, note: &str, style: Style) -> String {
     format!("{}\n{}{}\n", style.bold(title), grid.render(style), style.dim(&style.paragraph("", note)))
 }
 
 fn highest(terminals: &PseudoTerminals, style: Style) -> String {
-    let sizes = distinct(terminals.highest.iter().map(|flow| flow.size));
+    let sizes: Vec<u64> = distinct(terminals.highest.iter().map(|flow| flow.size)).collect();
     if sizes.is_empty() {
         return String::new();
     }
@@ -67,7 +58,7 @@ fn highest(terminals: &PseudoTerminals, style: Style) -> String {
 }
 
 fn paced(terminals: &PseudoTerminals, style: Style) -> String {
-    let mut rates = distinct(terminals.paced.iter().filter_map(|flow| flow.requested));
+    let mut rates: Vec<f64> = distinct(terminals.paced.iter().filter_map(|flow| flow.requested)).collect();
     rates.sort_by(f64::total_cmp);
     if rates.is_empty() {
         return String::new();
@@ -101,17 +92,14 @@ fn keystrokes(terminals: &PseudoTerminals, style: Style) -> String {
         return String::new();
     }
     let mut grid = Grid::new("<<>>>>>", [vec![6], vec![3]]);
-    let names = ["echoed by", "typed"].into_iter().chain(QUANTILES.map(|(name, _)| name)).chain(["samples"]);
-    grid.heading(names);
+    grid.heading(["echoed by", "typed"].into_iter().chain(QUANTILES.map(|(name, _)| name)).chain(["samples"]));
     for Keystrokes { echo, pause_s, latency } in &terminals.keystrokes {
         let typed = match *pause_s {
             0.0 => "in a row".into(),
             pause => format!("{} apart", Nanoseconds(pause * 1e9)),
         };
-        let times =
-            QUANTILES.map(|(_, share)| latency.at(share).map_or_else(|| "-".into(), |ns| Nanoseconds(ns).to_string()));
-        let cells = [echo.clone(), typed].into_iter().chain(times).chain([latency.samples().to_string()]);
-        grid.row(cells);
+        let times = QUANTILES.map(|(_, share)| time(latency.at(share)));
+        grid.row([echo.clone(), typed].into_iter().chain(times).chain([latency.samples().to_string()]));
     }
     let note = "Both ends on one CPU unless it says otherwise. -: too few samples. The 95 % interval of each quantile is in --json.";
     part("from a keystroke to its echo", &grid, note, style)
@@ -125,13 +113,9 @@ fn transfers(terminals: &PseudoTerminals, style: Style) -> String {
     grid.heading(["input", "echo", "read", "reads", "MB/s", "MB per CPU second"]);
     for transfer in &terminals.transfers {
         let Transfer { input, echo, read_bytes, bytes, reads, elapsed_s, used } = transfer;
-        let bytes = *bytes as f64;
         let echo = if *echo { "yes" } else { "no" };
-        let (rate, per_cpu) = (megabytes(bytes / elapsed_s), megabytes(bytes / used.all()));
-        grid.add(
-            RowKind::Row,
-            vec![input.clone(), echo.into(), Bytes(*read_bytes).to_string(), reads.to_string(), rate, per_cpu],
-        );
+        let [rate, per_cpu] = [*elapsed_s, used.all()].map(|seconds| megabytes(*bytes as f64 / seconds));
+        grid.row([input, echo, &Bytes(*read_bytes).to_string(), &reads.to_string(), &rate, &per_cpu]);
     }
     let bytes = terminals.transfers.first().map_or(0, |transfer| transfer.bytes);
     let note = format!(
@@ -150,7 +134,7 @@ fn editors(terminals: &PseudoTerminals, style: Style) -> String {
         let kind = if *screen { "screen" } else { "line" };
         let calls = calls.map_or_else(|| "-".into(), |calls| calls.to_string());
         let cpu = Nanoseconds(cpu_s * 1e9).to_string();
-        grid.row(vec![editor.clone(), kind.into(), typed.to_string(), shown.to_string(), calls, cpu]);
+        grid.row([editor, kind, &typed.to_string(), &shown.to_string(), &calls, &cpu]);
     }
     let note = format!(
         "The same {} edits, each on another screen of the text, with the same file as result. Bytes typed and shown; CPU from \
@@ -187,17 +171,17 @@ pub fn terminal_charts(terminals: &PseudoTerminals) -> Vec<(&'static str, Chart)
 
 /// The same of flows at the highest and at fixed rates.
 pub(crate) fn flow_charts(highest: &[DrawnFlow<'_>], paced: &[DrawnFlow<'_>]) -> Vec<(&'static str, Chart)> {
-    let of_path = |path: &&str| {
-        let flows = highest.iter().filter(|flow| flow.path == *path);
-        Series::new(*path, flows.map(|flow| (flow.size, flow.rate)).collect())
+    let of_path = |path: &str| {
+        let flows = highest.iter().filter(|flow| flow.path == path);
+        Series::new(path, flows.map(|flow| (flow.size, flow.rate)).collect())
     };
     let used_up = Chart {
         title: "Figure 2-1: bytes a second at which one CPU is used up, by bytes of a write".into(),
         x: Axis::log("write", Unit::Bytes),
         y: Axis::log("rate", Unit::BytesPerSecond),
-        series: distinct(highest.iter().map(|flow| flow.path)).iter().map(of_path).collect(),
+        series: distinct(highest.iter().map(|flow| flow.path)).map(of_path).collect(),
     };
-    let of_kind = |&(path, size): &(&str, f64)| {
+    let of_kind = |(path, size): (&str, f64)| {
         let flows = paced.iter().filter(|flow| flow.path == path && flow.size == size);
         let points = flows.map(|flow| (flow.rate, flow.left.max(0.0)));
         Series::new(format!("{path}, {} B", significant(size)), points.collect())
@@ -206,7 +190,7 @@ pub(crate) fn flow_charts(highest: &[DrawnFlow<'_>], paced: &[DrawnFlow<'_>]) ->
         title: "Figure 2-2: CPU left by the rate that was reached (0: one CPU or more is used)".into(),
         x: Axis::log("rate", Unit::BytesPerSecond),
         y: Axis::linear("CPU left", Unit::Share),
-        series: distinct(paced.iter().map(|flow| (flow.path, flow.size))).iter().map(of_kind).collect(),
+        series: distinct(paced.iter().map(|flow| (flow.path, flow.size))).map(of_kind).collect(),
     };
     let charts = [("terminal-2-1", used_up), ("terminal-2-2", left)];
     charts.into_iter().filter(|(_, chart)| !chart.series.is_empty()).collect()

@@ -2,7 +2,7 @@
 
 use analysis::compare::{CompareOptions, FailOn, Gate, Versions, compare, differences, gate};
 use howslow_report::{ComparisonView, Shown, Sort, Style};
-use record::{Cost, Doubt, Estimate, Figures, Nanoseconds, Origin, Run};
+use record::{Cost, Doubt, Estimate, Figures, Origin, Run};
 
 const HOW: CompareOptions = CompareOptions { unit: None, threshold: 0.03, margin: 0.05, versions: Versions::Kept };
 
@@ -18,12 +18,8 @@ fn example() -> Run {
 }
 
 fn scale(cost: &mut Cost, times: f64) {
-    for figures in [&mut cost.net_ns, &mut cost.gross_ns] {
-        let Figures { best, quiet, typical, low, high } = figures;
-        for figure in [best, quiet, typical, low, high] {
-            figure.0 *= times;
-        }
-    }
+    cost.net_ns = cost.net_ns.times(times);
+    cost.gross_ns = cost.gross_ns.times(times);
     cost.cycles *= times;
 }
 
@@ -50,10 +46,14 @@ fn changed() -> Run {
     run
 }
 
-fn page(runs: &[Run], names: &[&str], how: &CompareOptions, sort: Sort, shown: Shown, style: Style) -> String {
-    let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
-    let view = ComparisonView { names: &names, sort, shown };
-    howslow_report::comparison(&compare(runs, how), &differences(runs), &view, style).join("\n")
+fn names() -> [String; 2] {
+    ["@2", "@1"].map(String::from)
+}
+
+/// All rows of a comparison, those of one family together.
+fn page(runs: &[Run], style: Style) -> String {
+    let view = ComparisonView { names: &names(), sort: Sort::Family, shown: Shown::All };
+    howslow_report::comparison(&compare(runs, &HOW), &differences(runs), &view, style).join("\n")
 }
 
 #[test]
@@ -83,23 +83,18 @@ fn a_comment_on_a_pull_request() {
 fn every_oddity() {
     let (mut base, mut other) = (example(), example());
     for run in [&mut base, &mut other] {
-        run.costs
-            .retain(|cost| cost.family() == "syscall" || cost.family() == "instruction" || cost.family() == "file");
+        run.costs.retain(|cost| ["syscall", "instruction", "file"].contains(&cost.family()));
     }
-    let figures = |value: f64, low: f64, high: f64| {
-        let ns = Nanoseconds;
-        Figures { best: ns(value), quiet: ns(value), typical: ns(value), low: ns(low), high: ns(high) }
-    };
-    base.costs[0].net_ns = figures(-3.0, -4.0, -2.0);
-    base.costs[1].net_ns = figures(0.01, -0.02, 0.04);
-    other.costs[1].net_ns = figures(93.0, 92.0, 94.0);
-    other.costs[2].net_ns = figures(0.0, 0.0, 0.0);
-    other.costs[3].net_ns = figures(0.5, -1.0, 1.0);
+    base.costs[0].net_ns = Figures::given(-3.0, -4.0, -2.0);
+    base.costs[1].net_ns = Figures::given(0.01, -0.02, 0.04);
+    other.costs[1].net_ns = Figures::given(93.0, 92.0, 94.0);
+    other.costs[2].net_ns = Figures::given(0.0, 0.0, 0.0);
+    other.costs[3].net_ns = Figures::given(0.5, -1.0, 1.0);
     other.costs[4].headline = Estimate::Typical;
     other.costs[4].net_ns.typical = other.costs[4].net_ns.quiet;
     other.costs[5].version = 7;
     other.costs[6].rounds.truncate(1);
-    insta::assert_snapshot!(page(&[base, other], &["@2", "@1"], &HOW, Sort::Family, Shown::All, Style::PLAIN));
+    insta::assert_snapshot!(page(&[base, other], Style::PLAIN));
 }
 
 #[test]
@@ -107,22 +102,22 @@ fn the_rule_for_printed_digits_is_not_that_of_imported_samples() {
     const PRINTED: &str = "where the interval of the ratio leaves out 1";
     let mut runs = [example(), changed()];
     runs.iter_mut().for_each(|run| run.origin = Origin::Imported);
-    let shown = |runs: &[Run]| page(runs, &["@2", "@1"], &HOW, Sort::Family, Shown::All, Style::PLAIN);
-    let sampled = shown(&runs);
+    let sampled = page(&runs, Style::PLAIN);
     assert!(!sampled.contains(PRINTED) && !sampled.contains("undisturbed in two rounds"), "{sampled}");
     runs.iter_mut().flat_map(|run| &mut run.costs).for_each(|cost| cost.rounds.clear());
-    assert!(shown(&runs).contains(PRINTED), "{}", shown(&runs));
+    let printed = page(&runs, Style::PLAIN);
+    assert!(printed.contains(PRINTED), "{printed}");
     // A summary has no samples either, and was measured all the same.
     runs.iter_mut().for_each(|run| run.origin = Origin::Measured);
-    assert!(!shown(&runs).contains(PRINTED), "{}", shown(&runs));
+    let measured = page(&runs, Style::PLAIN);
+    assert!(!measured.contains(PRINTED), "{measured}");
 }
 
 #[test]
 fn one_cost_of_a_gate_is_named_in_the_singular() {
     let mut runs = [example(), changed()];
     runs.iter_mut().for_each(|run| run.costs.retain(|cost| cost.operation == "syscall.getppid"));
-    let names = ["@2".to_string(), "@1".to_string()];
-    let view = ComparisonView { names: &names, sort: Sort::Family, shown: Shown::Changed };
+    let view = ComparisonView { names: &names(), sort: Sort::Family, shown: Shown::Changed };
     let compared = compare(&runs, &HOW);
     let sentence = |at_least: f64| {
         howslow_report::gate_sentence(&gate(&compared, Gate { fail_on: FailOn::Slower, at_least }), &view)
@@ -134,7 +129,7 @@ fn one_cost_of_a_gate_is_named_in_the_singular() {
 #[test]
 fn only_changes_are_coloured() {
     let runs = [example(), changed()];
-    let coloured = page(&runs, &["@2", "@1"], &HOW, Sort::Family, Shown::All, Style::COLOURED);
+    let coloured = page(&runs, Style::COLOURED);
     let (red, green) = ("\u{1b}[31m", "\u{1b}[32m");
     assert!(coloured.contains(red) && coloured.contains(green));
     for line in coloured.lines() {
@@ -142,9 +137,5 @@ fn only_changes_are_coloured() {
         assert_eq!(line.contains(green), line.contains("  faster"), "{line}");
         assert!(!line.contains("  same") || !line.contains('\u{1b}'), "{line}");
     }
-    let mut bare = coloured;
-    for escape in [red, green, "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[0m"] {
-        bare = bare.replace(escape, "");
-    }
-    assert_eq!(bare, page(&runs, &["@2", "@1"], &HOW, Sort::Family, Shown::All, Style::PLAIN));
+    assert_eq!(crate::support::bare(&coloured), page(&runs, Style::PLAIN));
 }

@@ -1,12 +1,23 @@
 //! Studies of a run that has every cost that they need.
 
+use analysis::study::Study;
 use howslow_report::Style;
-use record::{Book, Run};
+use record::{Book, Reads, Run};
 
 use crate::support::example;
 
+/// The pages of a run and of the example, which has few costs that the study needs.
+fn pages(study: &Study, books: &[Book], run: &Run) -> [String; 2] {
+    let page = |run| howslow_report::study(&study.follow(books, run).expect("books"), run, Style::PLAIN);
+    let pages = [page(run), page(&example())];
+    for line in pages.iter().flat_map(|page| page.lines()) {
+        assert!(line.chars().count() <= 120, "{} columns: {line}", line.chars().count());
+    }
+    pages
+}
+
 /// The example with every cost that the study needs, each with another figure. One costs almost nothing.
-fn complete(study: &analysis::study::Study) -> Run {
+fn complete(study: &Study) -> Run {
     let mut run = example();
     let pattern = run.costs[1].clone();
     run.costs.clear();
@@ -33,14 +44,8 @@ fn a_study_of_hardware() {
         include_str!("../../../../books/gcos-6080.toml"),
     ];
     let books: Vec<Book> = texts.into_iter().map(|text| Book::from_toml(text).expect("a book")).collect();
-    let run = complete(study);
-    let page = howslow_report::study(&study.follow(&books, &run).expect("books"), &run, Style::PLAIN);
+    let [page, bare] = pages(study, &books, &complete(study));
     insta::assert_snapshot!(page);
-    let run = example();
-    let bare = howslow_report::study(&study.follow(&books, &run).expect("books"), &run, Style::PLAIN);
-    for line in page.lines().chain(bare.lines()) {
-        assert!(line.chars().count() <= 120, "{} columns: {line}", line.chars().count());
-    }
     assert!(bare.contains("not in this run: crossing.sequence"));
 }
 
@@ -53,8 +58,7 @@ fn a_study_of_readers() {
     // The pass at position N takes N ms, a third of it waiting, with reads of 64 KiB.
     let pass = |(index, (operation, at)): (usize, (&str, record::Point))| {
         let ms = |share: f64| record::Nanoseconds((index + 1) as f64 * 1e6 * share);
-        let figures =
-            record::Figures { best: ms(1.0), quiet: ms(1.0), typical: ms(1.0), low: ms(0.99), high: ms(1.02) };
+        let figures = record::Figures::given(ms(1.0).0, ms(0.99).0, ms(1.02).0);
         let file = at.number("file");
         record::Cost {
             operation: operation.into(),
@@ -64,22 +68,13 @@ fn a_study_of_readers() {
             wait_ns: ms(1.0 / 3.0),
             bytes: record::Bytes(file.unwrap_or(80)),
             faults: record::Faults { minor: 10.0, major: 3.0 },
-            reads: file.map(|file| file as f64).map(|bytes| record::Reads {
-                count: bytes / 65_536.0,
-                bytes,
-                own_bytes: None,
-            }),
+            reads: file.map(|file| Reads { count: file as f64 / 65_536.0, bytes: file as f64, own_bytes: None }),
             at,
             ..pattern.clone()
         }
     };
     run.costs = study.needs(false).into_iter().enumerate().map(pass).collect();
-    let page = howslow_report::study(&study.follow(&books, &run).expect("a book"), &run, Style::PLAIN);
+    let [page, bare] = pages(study, &books, &run);
     insta::assert_snapshot!(page);
-    let run = example();
-    let bare = howslow_report::study(&study.follow(&books, &run).expect("a book"), &run, Style::PLAIN);
-    for line in page.lines().chain(bare.lines()) {
-        assert!(line.chars().count() <= 120, "{} columns: {line}", line.chars().count());
-    }
     assert!(bare.contains("not in this run: read.mmap@file=23005952"));
 }

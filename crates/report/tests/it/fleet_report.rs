@@ -102,9 +102,8 @@ fn a_map_is_drawn_for_each_class_and_one_class_is_chosen() {
 fn the_document_has_what_the_page_shows() {
     let found = fleet();
     let document = serde_json::to_value(FleetReportDocument::of(&found, None)).expect("JSON");
-    let slow: Vec<&str> =
-        document["slow"].as_array().expect("slow").iter().filter_map(|node| node["node"].as_str()).collect();
-    assert_eq!(slow.len(), found.slow.len());
+    let slow = document["slow"].as_array().expect("slow");
+    assert_eq!(slow.iter().filter(|node| node["node"].is_string()).count(), found.slow.len());
     assert_eq!(document["classes"][0]["nodes"].as_array().map(Vec::len), Some(24));
     assert!(document["slow"][0]["families"][0]["ratio"]["low"].as_f64().is_some_and(|low| low > 1.0));
     let one = serde_json::to_value(FleetReportDocument::of(&found, Some("B"))).expect("JSON");

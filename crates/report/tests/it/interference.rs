@@ -1,6 +1,6 @@
 //! The page of the interference matrix, from made-up cells.
 
-use analysis::interference::{ComparedStretch, Interference, Load, PairSlowdown, Slowdown};
+use analysis::interference::{ComparedStretch, DescribedKind, Interference, Load, NotMeasured, PairSlowdown, Slowdown};
 use howslow_report::Style;
 use howslow_report::document::InterferenceDocument;
 use record::{Machine, Place};
@@ -31,7 +31,7 @@ fn found() -> Interference {
         victims: vec!["compute".into(), "memory".into()],
         aggressors: vec!["memory".into(), "disk-reads".into()],
         places: vec![other, same],
-        kinds: vec![("memory".into(), "memory.read@set=67108864".into())],
+        kinds: vec![DescribedKind { name: "memory".into(), operation: "memory.read@set=67108864".into() }],
         cells: vec![
             one("compute", "memory", other, 1.01, 1.0),
             one("compute", "disk-reads", other, 1.02, 1.0),
@@ -46,7 +46,10 @@ fn found() -> Interference {
             cell("memory", vec![half("disk-reads")], 1.1, 1.1),
             cell("memory", vec![half("memory"), half("disk-reads")], 1.45, 1.4),
         ],
-        skipped: vec![("on the core's other hardware thread".into(), "there is none".into())],
+        skipped: vec![NotMeasured {
+            what: "on the core's other hardware thread".into(),
+            reason: "there is none".into(),
+        }],
         cpu: 1,
         passes: 6,
         seconds: 50.0,

@@ -8,12 +8,12 @@ mod exporter;
 mod exposition;
 mod go;
 mod hyperfine;
-mod json;
 pub(crate) mod lmbench;
 mod openmetrics;
 mod parquet;
 
 pub use exporter::{ExportError, Exporter};
+pub use exposition::Dialect;
 
 /// Every format, in the order of the help.
 pub const EXPORTERS: &[Exporter] = &[

@@ -95,11 +95,4 @@ mod tests {
         assert_eq!(axes.cells(&one).collect::<Vec<_>>(), [Cell::Missing, Cell::Count(64)]);
         assert_eq!(axes.cells(&other).collect::<Vec<_>>(), [Cell::Text("other".into()), Cell::Missing]);
     }
-
-    #[test]
-    fn what_is_no_number_is_missing() {
-        assert_eq!(Cell::number(f64::NAN), Cell::Missing);
-        assert_eq!(Cell::number(f64::NEG_INFINITY), Cell::Missing);
-        assert_eq!(Cell::number(-1.5), Cell::Number(-1.5));
-    }
 }

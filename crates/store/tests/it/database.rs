@@ -70,11 +70,8 @@ fn keeps_and_finds(store: &Store) {
         (Filter { label: Some("before".into()), newest: Some(1), ..Filter::default() }, 1),
         (Filter { label: Some("x' OR '1'='1".into()), ..Filter::default() }, 0),
     ] {
-        assert_eq!(
-            (store.runs(&filter).expect("runs").len(), rows(store, &filter)),
-            (found, found * costs),
-            "{filter:?}"
-        );
+        let runs = store.runs(&filter).expect("runs").len();
+        assert_eq!((runs, rows(store, &filter)), (found, found * costs), "{filter:?}");
     }
     let mut shown = Vec::new();
     let each = &mut |table: &howslow_store::CostTable, row: howslow_store::Row| {
@@ -135,13 +132,9 @@ fn files_show_the_same_rows_as_a_database() {
         let machine = |machine: &std::sync::Arc<record::Machine>| {
             let kernel = machine.kernel.clone();
             let kernel = (kernel.name, kernel.release, kernel.version, kernel.mitigations);
-            let cpu = (
-                machine.cpu.signature.clone(),
-                machine.cpu.microcode.clone(),
-                machine.cpu.online,
-                machine.memory.total,
-            );
-            (machine.class(), machine.clock_source.clone(), machine.memory.transparent_huge_pages.clone(), kernel, cpu)
+            let (cpu, memory) = (machine.cpu.clone(), machine.memory.clone());
+            let parts = (cpu.signature, cpu.microcode, cpu.online, memory.total, memory.transparent_huge_pages);
+            (machine.class(), machine.clock_source.clone(), kernel, parts)
         };
         let quiet = table.runs.iter().map(|head| head.undisturbed.map(|share| (share * 1e6) as u64));
         (rows, table.series, table.machines.iter().map(machine).collect::<Vec<_>>(), quiet.collect::<Vec<_>>())
@@ -295,9 +288,7 @@ fn a_damaged_database_reports_what_to_do() {
     store.keep(&example("a", "2026-01-01T00:00:00Z")).expect("kept");
     let file = folder.path().join("runs.sqlite");
     let mut bytes = fs::read(&file).expect("a database");
-    for byte in bytes.iter_mut().skip(100) {
-        *byte = 0xa5;
-    }
+    bytes[100..].fill(0xa5);
     fs::write(&file, bytes).expect("written");
     let error = store.list().expect_err("damaged");
     assert!(matches!(error, StoreError::Damaged { .. }), "{error}");

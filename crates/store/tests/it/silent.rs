@@ -7,7 +7,7 @@ use std::process::Command;
 
 use howslow_store::{Address, Store};
 
-use crate::server::Server;
+use crate::server::{PASSWORD, Server};
 use crate::store::example;
 
 fn store(folder: &Path, url: &str) -> Store {
@@ -75,10 +75,9 @@ fn a_run_that_waits_for_one_database_never_goes_into_another() {
     let folder = tempfile::tempdir().expect("a folder");
     let urls =
         ["postgres://u@127.0.0.1:1/a_b", "postgres://u@127.0.0.1:1/a%2Fb", "postgres://u@127.0.0.1:1/a?dbname=a.b"];
-    let places: std::collections::BTreeSet<String> = urls
-        .iter()
-        .map(|url| store(folder.path(), url).keep(&example("x", "2026-01-01T00:00:00Z")).expect("kept in a file").place)
-        .collect();
+    let run = example("x", "2026-01-01T00:00:00Z");
+    let places = urls.map(|url| store(folder.path(), url).keep(&run).expect("kept in a file").place);
+    let places = std::collections::BTreeSet::from(places);
     assert_eq!(places.len(), urls.len(), "{places:?}");
     let file = |name: &str| store(folder.path(), &folder.path().join(name).display().to_string());
     let [one, other] = [file("a_b/x.sqlite"), file("a/b_x.sqlite")];
@@ -113,7 +112,7 @@ fn encryption_is_what_sslmode_requests() {
     server.store("costs", folder.path());
     let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
     let list = |options: &str, host: &str| {
-        let url = server_url(host, port, options);
+        let url = format!("postgres://howslow:{PASSWORD}@{host}:{port}/costs?{options}");
         store(folder.path(), &url).list().map(|_| ()).map_err(|error| error.to_string())
     };
     server.listen(port, None);
@@ -143,8 +142,4 @@ fn encryption_is_what_sslmode_requests() {
         assert!(reported.contains("certificate"), "{options}: {reported}");
     }
     drop(server);
-}
-
-fn server_url(host: &str, port: u16, options: &str) -> String {
-    format!("postgres://howslow:{}@{host}:{port}/costs?{options}", crate::server::PASSWORD)
 }

@@ -3,7 +3,7 @@
 use std::os::fd::RawFd;
 use std::time::{Duration, Instant};
 
-use rustix::io::Errno;
+use rustix::io::retry_on_intr;
 use rustix::process::{self, Pid, Signal, WaitOptions};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 
@@ -162,16 +162,13 @@ fn own_children() -> Option<Vec<libc::pid_t>> {
 
 /// How a child ended; `None` while it lives, if `options` are not to wait.
 pub(super) fn reap(pid: libc::pid_t, options: WaitOptions) -> Option<Reaped> {
-    loop {
-        return match process::waitpid(Pid::from_raw(pid), options) {
-            Ok(None) => None,
-            Err(Errno::INTR) => continue,
-            Err(_) => Some(Reaped::Unknown),
-            Ok(Some((_, status))) => Some(match status.terminating_signal() {
-                Some(signal) => Reaped::Signal(signal),
-                None => Reaped::Exit(status.exit_status().unwrap_or(0)),
-            }),
-        };
+    match retry_on_intr(|| process::waitpid(Pid::from_raw(pid), options)) {
+        Ok(None) => None,
+        Err(_) => Some(Reaped::Unknown),
+        Ok(Some((_, status))) => Some(match status.terminating_signal() {
+            Some(signal) => Reaped::Signal(signal),
+            None => Reaped::Exit(status.exit_status().unwrap_or(0)),
+        }),
     }
 }
 

@@ -8,14 +8,13 @@ use std::ptr::NonNull;
 use std::time::Duration;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
-use rustix::process::Resource;
-use rustix::process::WaitOptions;
+use rustix::process::{Resource, WaitOptions};
 
 use crate::guard::children;
 use crate::guard::ending::{death, limit, quietly};
 use crate::guard::lost::Lost;
 use crate::guard::post::Post;
-use crate::guard::wait::ready;
+use crate::guard::wait::{cannot_fork, ready};
 
 /// Workers, and the memory that they share with this process. Dropping it ends all of them and whatever they have started.
 pub struct Crew {
@@ -33,11 +32,11 @@ impl Crew {
         let (ours, theirs) = UnixStream::pair().map_err(|error| Lost::NoSocket(error.to_string()))?;
         // SAFETY: this process has one thread, as the function demands, so the child may do anything.
         match unsafe { libc::fork() } {
-            -1 => Err(Lost::NoProcess(Error::last_os_error().to_string())),
+            -1 => Err(cannot_fork()),
             0 => {
                 drop(ours);
                 children::become_guard();
-                watch(&start_all(&board, &work), &board, &theirs);
+                watch(start_all(&board, &work), &board, &theirs);
                 // What the parent sends before it goes is that it goes on purpose.
                 if !end_requested(&theirs) {
                     when_gone();
@@ -73,14 +72,14 @@ impl Drop for Crew {
     }
 }
 
-/// In the guard: starts the workers. One that cannot be started has ended.
-fn start_all(board: &Board, work: &impl Fn(usize, &Post) -> String) -> Vec<Option<libc::pid_t>> {
+/// In the guard: starts the workers, and returns the numbers and ids of those that live. One that cannot be started has ended.
+fn start_all(board: &Board, work: &impl Fn(usize, &Post) -> String) -> Vec<(usize, libc::pid_t)> {
     let start = |number: usize| {
         let post = board.post(number);
         // SAFETY: the guard has one thread, so the child may do anything.
         match unsafe { libc::fork() } {
             -1 => {
-                post.end(&Lost::NoProcess(Error::last_os_error().to_string()).to_string());
+                post.end(&cannot_fork().to_string());
                 None
             }
             0 => {
@@ -93,21 +92,16 @@ fn start_all(board: &Board, work: &impl Fn(usize, &Post) -> String) -> Vec<Optio
                 // SAFETY: leaves without running the guard's destructors, which belong to the guard.
                 unsafe { libc::_exit(0) }
             }
-            pid => Some(pid),
+            pid => Some((number, pid)),
         }
     };
-    (0..board.count).map(start).collect()
+    (0..board.count).filter_map(start).collect()
 }
 
 /// In the guard: waits until the parent requests its end or is gone, notes workers that end before, and ends the others.
-fn watch(workers: &[Option<libc::pid_t>], board: &Board, parent: &UnixStream) {
+fn watch(mut alive: Vec<(usize, libc::pid_t)>, board: &Board, parent: &UnixStream) {
     const LOOK: Duration = Duration::from_millis(20);
-    let mut alive: Vec<(usize, libc::pid_t)> =
-        workers.iter().enumerate().filter_map(|(number, pid)| Some((number, (*pid)?))).collect();
-    loop {
-        if is_closed(parent, LOOK) {
-            break;
-        }
+    while !is_closed(parent, LOOK) {
         alive.retain(|&(number, pid)| match children::reap(pid, WaitOptions::NOHANG) {
             None => true,
             Some(how) => {

@@ -1,8 +1,9 @@
-//! The limits of the cgroups of this process: the tightest one on the path from its own cgroup up to the mount's root.
+//! The limits on this process: its own, and the tightest one on the path from its cgroup up to the mount's root.
 
 use std::path::PathBuf;
 
 use record::{Bytes, Limits};
+use rustix::process::{Resource, getrlimit};
 
 use crate::machine::host::Host;
 use crate::machine::mounted::mounted_path;
@@ -23,7 +24,7 @@ struct Mount {
     point: String,
 }
 
-/// The hierarchy's version and its limits. All other fields keep their defaults.
+/// The hierarchy's version and its limits, and those of this process.
 pub fn limits(host: &Host) -> Limits {
     let memberships = memberships(&host.read("proc/self/cgroup").unwrap_or_default());
     let mounts = mounts(&host.read("proc/self/mountinfo").unwrap_or_default());
@@ -52,7 +53,9 @@ pub fn limits(host: &Host) -> Limits {
         memory: memory.map(|bytes| Bytes(bytes as u64)),
         cpus,
         processes: processes.map(|count| count as u64),
-        ..Limits::default()
+        open_files: getrlimit(Resource::Nofile).current,
+        locked_memory: getrlimit(Resource::Memlock).current.map(Bytes),
+        root: rustix::process::geteuid().is_root(),
     }
 }
 
@@ -171,10 +174,9 @@ mod tests {
     use super::*;
     use crate::machine::recorded::Recorded;
 
-    /// A host of the given files.
+    /// Those of a host of the given files.
     fn limits_of(files: &[(&str, &str)]) -> Limits {
-        let files: Vec<(&str, String)> = files.iter().map(|(path, text)| (*path, format!("{text}\n"))).collect();
-        limits(&Recorded::new(&files).host())
+        limits(&Recorded::new(files).host())
     }
 
     #[test]
@@ -189,7 +191,6 @@ mod tests {
             ("sys/fs/cgroup/a/b/memory.max", "max"),
             ("sys/fs/cgroup/a/b/memory.current", "5"),
         ];
-        let files: Vec<(&str, String)> = files.iter().map(|(path, text)| (*path, format!("{text}\n"))).collect();
         assert_eq!(memory_left(&Recorded::new(&files).host()), Some(250_000));
         assert_eq!(memory_left(&Recorded::new(&files[..2]).host()), None);
     }

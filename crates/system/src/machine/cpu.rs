@@ -1,13 +1,13 @@
 //! The processor: its identity, from its own registers before `/proc/cpuinfo`, and the number of CPUs, cores and
 //! sockets.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::CpuModel;
 
 use crate::machine::host::{Host, field, numbers, sysconf};
 use crate::machine::processor::{Processor, X86_FEATURES};
-use crate::machine::topology::strongest;
+use crate::machine::topology::{CORE, SOCKET, strongest};
 use crate::machine::{cache, frequency, microarchitecture};
 
 /// Bytes of `/proc/cpuinfo` that are read. On a large machine, some CPUs show as much as all of them, and are faster to
@@ -24,7 +24,7 @@ pub fn describe(host: &Host) -> CpuModel {
     let cpuinfo = cpuinfo(host);
     let topology = topology(host, &cpuinfo);
     let usable = usable(host, topology.online);
-    let strongest = strongest(host.root(), &usable);
+    let strongest = strongest(host, &usable);
     let midr = midr(host);
     let identity = if midr.is_some() || cpuinfo.contains("CPU implementer") {
         arm(&cpuinfo, midr)
@@ -157,50 +157,30 @@ fn hexadecimal(text: &str) -> Option<u64> {
     u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }
 
-/// The numbers of cores, threads and sockets.
-#[derive(Debug, Default, PartialEq)]
-struct CpuCounts {
-    online: u32,
-    cores: Option<u32>,
-    threads_per_core: Option<u32>,
-    sockets: Option<u32>,
-}
-
-fn topology(host: &Host, cpuinfo: &str) -> CpuCounts {
+/// The numbers of CPUs, cores, threads and sockets. All other fields keep their defaults.
+fn topology(host: &Host, cpuinfo: &str) -> CpuModel {
     let online = host.read("sys/devices/system/cpu/online").map(|list| numbers(&list)).unwrap_or_default();
     if online.is_empty() {
         let online = sysconf(libc::_SC_NPROCESSORS_ONLN).and_then(|count| u32::try_from(count).ok()).unwrap_or(1);
-        return CpuCounts { online, threads_per_core: siblings(cpuinfo), ..CpuCounts::default() };
+        return CpuModel { online, threads_per_core: siblings(cpuinfo), ..CpuModel::default() };
     }
-    let groups = |files: [&str; 2]| groups(host, &online, files);
-    let cores = groups(["core_cpus_list", "thread_siblings_list"]);
-    let sockets = groups(["package_cpus_list", "core_siblings_list"]);
-    CpuCounts {
+    let cores = groups(host, &online, CORE);
+    CpuModel {
         online: online.len() as u32,
         cores: cores.map(|(count, _)| count),
         threads_per_core: cores.map(|(_, largest)| largest).or_else(|| siblings(cpuinfo)),
-        sockets: sockets.map(|(count, _)| count),
+        sockets: groups(host, &online, SOCKET).map(|(count, _)| count),
+        ..CpuModel::default()
     }
 }
 
-/// The number of groups that the CPUs form, and the size of the largest, by the newer or the older name of the list of
-/// a CPU's group members. One file per group is read, because one per CPU would take long on a large machine.
-fn groups(host: &Host, online: &[u32], files: [&str; 2]) -> Option<(u32, u32)> {
-    let (mut seen, mut count, mut largest) = (BTreeSet::new(), 0, 0);
-    for &cpu in online {
-        if seen.contains(&cpu) {
-            continue;
-        }
-        let path = |file| format!("sys/devices/system/cpu/cpu{cpu}/topology/{file}");
-        let fellows = numbers(&files.iter().find_map(|file| host.read(&path(file)))?);
-        if !fellows.contains(&cpu) {
-            return None;
-        }
-        largest = largest.max(fellows.len() as u32);
-        count += 1;
-        seen.extend(fellows);
-    }
-    Some((count, largest))
+/// The number of groups that the CPUs form, and the size of the largest; `None` if the group of one is not known.
+fn groups(host: &Host, online: &[u32], lists: [&str; 2]) -> Option<(u32, u32)> {
+    let groups = host.groups(online, lists);
+    let mut sizes: BTreeMap<u32, u32> = BTreeMap::new();
+    groups.values().for_each(|&first| *sizes.entry(first).or_default() += 1);
+    let largest = sizes.values().copied().max().filter(|_| online.iter().all(|cpu| groups.contains_key(cpu)))?;
+    Some((sizes.len() as u32, largest))
 }
 
 /// Hardware threads per core by `/proc/cpuinfo`: siblings in a socket divided by its cores.
@@ -336,7 +316,10 @@ mod tests {
         }
         let files = files.into_iter().map(|(path, text)| (format!("sys/devices/system/cpu/{path}"), text));
         let files: Vec<(String, String)> = files.collect();
-        let expected = CpuCounts { online: 8, cores: Some(4), threads_per_core: Some(2), sockets: Some(2) };
-        assert_eq!(topology(&Recorded::new(&files).host(), ""), expected);
+        let counted = topology(&Recorded::new(&files).host(), "");
+        assert_eq!(
+            (counted.online, counted.cores, counted.threads_per_core, counted.sockets),
+            (8, Some(4), Some(2), Some(2))
+        );
     }
 }

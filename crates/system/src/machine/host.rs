@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use crate::machine::processor::Processor;
+use crate::machine::processor::{Processor, this_processor};
 
 /// The longest file worth reading. Configuration and memory files are far shorter.
 const LONGEST: u64 = 1 << 20;
@@ -13,25 +13,19 @@ const LONGEST: u64 = 1 << 20;
 /// The sources of facts.
 pub struct Host {
     root: PathBuf,
-    /// What the processor reports about itself. Empty for a recorded host.
+    /// What the processor reports about itself. Empty where only files count.
     pub processor: Processor,
 }
 
 impl Host {
     /// The system this process runs on.
     pub fn here() -> Host {
-        Host { root: "/".into(), processor: Processor::here() }
+        Host { root: "/".into(), processor: this_processor() }
     }
 
-    /// A folder with the files of a recorded system.
-    #[cfg(test)]
-    pub fn recorded(root: &std::path::Path) -> Host {
+    /// The files below this folder alone.
+    pub fn below(root: &Path) -> Host {
         Host { root: root.into(), processor: Processor::default() }
-    }
-
-    /// The folder below which the files are.
-    pub fn root(&self) -> &std::path::Path {
-        &self.root
     }
 
     /// The first `limit` bytes of a file, or all of a shorter file.

@@ -23,8 +23,10 @@ pub fn describe(host: &Host) -> Kernel {
     let command_line = host.read("proc/cmdline").map(|line| line.split(" -- ").next().unwrap_or_default().to_owned());
     let configuration = configuration(host, &release).unwrap_or_default();
     let debugfs = host.read("sys/kernel/debug/sched/preempt").and_then(|choice| chosen(&choice));
-    let idle = [host.read(&format!("{IDLE}/current_driver")), governor(host)];
-    let idle: Vec<String> = idle.into_iter().flatten().collect();
+    let idle = |file: &str| host.read(&format!("{IDLE}/{file}"));
+    // The idle governor has a newer and an older name.
+    let governor = idle("current_governor").or_else(|| idle("current_governor_ro"));
+    let idle: Vec<String> = [idle("current_driver"), governor].into_iter().flatten().collect();
     Kernel {
         name: reported("proc/sys/kernel/ostype", name.sysname()),
         mitigations: mitigations(host),
@@ -50,11 +52,6 @@ pub fn accounting(host: &Host) -> Accounting {
         interrupts_apart: configuration(host, &release).map(apart),
         ..Accounting::default()
     }
-}
-
-/// The idle governor, by its newer or its older name.
-fn governor(host: &Host) -> Option<String> {
-    ["current_governor", "current_governor_ro"].iter().find_map(|file| host.read(&format!("{IDLE}/{file}")))
 }
 
 fn mitigations(host: &Host) -> BTreeMap<String, String> {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use serde_json::Value;
 
 use super::host::Host;
 
@@ -139,57 +139,35 @@ fn pod_in(folder: &str) -> Option<String> {
     Some(id.replace('_', "-"))
 }
 
-/// What Docker writes of a container.
-#[derive(Deserialize)]
-struct DockerState {
-    #[serde(rename = "ID")]
-    id: String,
-    #[serde(rename = "Name")]
-    name: String,
-}
-
-/// What Podman writes of a container.
-#[derive(Deserialize)]
-struct PodmanState {
-    id: String,
-    #[serde(default)]
-    names: Vec<String>,
-}
-
-/// What containerd gives to what runs a container.
-#[derive(Deserialize)]
-struct RuntimeState {
-    #[serde(default)]
-    annotations: BTreeMap<String, String>,
-}
-
 /// The ids of containers by their names.
 fn containers(host: &Host) -> BTreeMap<String, Vec<String>> {
     let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let mut add = |name: &str, id: String| all.entry(name.trim_start_matches('/').into()).or_default().push(id);
+    let mut add = |name: &Value, id: &Value| {
+        if let (Some(name), Some(id)) = (name.as_str(), id.as_str()) {
+            all.entry(name.trim_start_matches('/').into()).or_default().push(id.into());
+        }
+    };
     let docker = "var/lib/docker/containers";
     for id in host.list(docker) {
-        if let Some(state) = parsed::<DockerState>(host, &format!("{docker}/{id}/config.v2.json")) {
-            add(&state.name, state.id);
-        }
+        let state = parsed(host, &format!("{docker}/{id}/config.v2.json"));
+        add(&state["Name"], &state["ID"]);
     }
     let homes = host.list("home").into_iter().map(|user| format!("home/{user}")).chain(["root".into()]);
     let rootless = homes.map(|home| format!("{home}/.local/share/containers/storage"));
     for storage in ["var/lib/containers/storage".to_string()].into_iter().chain(rootless) {
         for driver in host.list(&storage).iter().filter(|name| name.ends_with("-containers")) {
-            let states = parsed::<Vec<PodmanState>>(host, &format!("{storage}/{driver}/containers.json"));
-            for state in states.unwrap_or_default() {
-                state.names.iter().for_each(|name| add(name, state.id.clone()));
+            let states = parsed(host, &format!("{storage}/{driver}/containers.json"));
+            for state in states.as_array().into_iter().flatten() {
+                state["names"].as_array().into_iter().flatten().for_each(|name| add(name, &state["id"]));
             }
         }
     }
     let tasks = "run/containerd/io.containerd.runtime.v2.task";
     for space in host.list(tasks) {
         for id in host.list(&format!("{tasks}/{space}")) {
-            let state = parsed::<RuntimeState>(host, &format!("{tasks}/{space}/{id}/config.json"));
-            let labels = state.map(|state| state.annotations).unwrap_or_default();
+            let state = parsed(host, &format!("{tasks}/{space}/{id}/config.json"));
             for label in ["io.kubernetes.cri.container-name", "nerdctl/name"] {
-                labels.get(label).into_iter().for_each(|name| add(name, id.clone()));
+                add(&state["annotations"][label], &id.as_str().into());
             }
         }
     }
@@ -207,8 +185,9 @@ fn pods(host: &Host) -> BTreeMap<String, Vec<String>> {
     all
 }
 
-fn parsed<T: serde::de::DeserializeOwned>(host: &Host, path: &str) -> Option<T> {
-    serde_json::from_str(&host.read(path)?).ok()
+/// A file of JSON; null if it cannot be read.
+fn parsed(host: &Host, path: &str) -> Value {
+    host.read(path).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
 #[cfg(test)]

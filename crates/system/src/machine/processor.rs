@@ -25,12 +25,6 @@ pub struct Processor {
     pub hypervisor: Option<String>,
 }
 
-impl Processor {
-    pub fn here() -> Processor {
-        read()
-    }
-}
-
 /// The processor's name, where programs can read it. Under an emulator it is another than that of the machine below.
 #[cfg(target_arch = "x86_64")]
 pub fn processor_name() -> Option<String> {
@@ -44,7 +38,7 @@ pub fn processor_name() -> Option<String> {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn read() -> Processor {
+pub fn this_processor() -> Processor {
     use raw_cpuid::CpuId;
 
     let cpuid = CpuId::new();
@@ -155,7 +149,7 @@ fn x86_features() -> Vec<String> {
 }
 
 #[cfg(target_arch = "aarch64")]
-fn read() -> Processor {
+pub fn this_processor() -> Processor {
     /// Set if the kernel answers when a program reads the id registers.
     const HWCAP_CPUID: u64 = 1 << 11;
 
@@ -171,6 +165,6 @@ fn read() -> Processor {
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn read() -> Processor {
+pub fn this_processor() -> Processor {
     Processor::default()
 }

@@ -35,6 +35,6 @@ impl Recorded {
 
     /// A host that reads it.
     pub fn host(&self) -> Host {
-        Host::recorded(self.path())
+        Host::below(self.path())
     }
 }

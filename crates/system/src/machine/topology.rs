@@ -2,11 +2,10 @@
 //! one kind. A partner's CPU is chosen by this alone, so that costs of different distances never mix.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use crate::machine::host::numbers;
+use crate::machine::host::{Host, numbers};
 
 /// How far one CPU is from another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,8 +74,8 @@ impl Topology {
 
     /// Reads the files below this root for all CPUs online. Empty if there are none.
     pub fn read(root: &Path) -> Topology {
-        let files = Files(root);
-        let online = numbers(&files.text("sys/devices/system/cpu/online").unwrap_or_default());
+        let files = Host::below(root);
+        let online = numbers(&files.read("sys/devices/system/cpu/online").unwrap_or_default());
         Topology::of(&files, &online)
     }
 
@@ -87,18 +86,15 @@ impl Topology {
 
     /// The distance of two CPUs of this machine, from the files of these two alone.
     pub fn between(cpu: u32, other: u32) -> Distance {
-        Topology::of(&Files(Path::new("/")), &[cpu, other]).distance(cpu, other)
+        Topology::of(&Host::below(Path::new("/")), &[cpu, other]).distance(cpu, other)
     }
 
-    fn of(files: &Files<'_>, cpus: &[u32]) -> Topology {
+    fn of(files: &Host, cpus: &[u32]) -> Topology {
         let mut places: BTreeMap<u32, Place> = cpus.iter().map(|&cpu| (cpu, Place::default())).collect();
-        let lists = |names: &'static [&'static str]| {
-            move |cpu: u32| names.iter().map(|name| format!("cpu{cpu}/topology/{name}")).collect::<Vec<_>>()
-        };
-        for (cpu, group) in files.groups(cpus, lists(&["core_cpus_list", "thread_siblings_list"])) {
+        for (cpu, group) in files.groups(cpus, CORE) {
             places.entry(cpu).or_default().core = Some(group);
         }
-        for (cpu, group) in files.groups(cpus, lists(&["package_cpus_list", "core_siblings_list"])) {
+        for (cpu, group) in files.groups(cpus, SOCKET) {
             places.entry(cpu).or_default().socket = Some(group);
         }
         for (cpu, level, group) in files.caches(cpus) {
@@ -179,24 +175,20 @@ impl Topology {
 const CAPACITY: f64 = 0.03;
 const FREQUENCY: f64 = 0.15;
 
-/// The files below a root.
-struct Files<'a>(&'a Path);
+/// A CPU's lists of those in its core and in its socket, by their newer and their older names.
+pub(super) const CORE: [&str; 2] = ["topology/core_cpus_list", "topology/thread_siblings_list"];
+pub(super) const SOCKET: [&str; 2] = ["topology/package_cpus_list", "topology/core_siblings_list"];
 
-impl Files<'_> {
-    fn text(&self, path: &str) -> Option<String> {
-        let text = fs::read_to_string(self.0.join(path)).ok()?;
-        Some(text.trim().to_owned()).filter(|text| !text.is_empty())
-    }
-
-    /// The group of each CPU, from the first readable one of the lists of group members that `lists` names for a CPU.
+impl Host {
+    /// The group of each CPU, named by its first member, from the first readable one of these lists of group members of a CPU.
     /// One list per group is read, because a large machine has thousands.
-    fn groups(&self, cpus: &[u32], lists: impl Fn(u32) -> Vec<String>) -> BTreeMap<u32, u32> {
+    pub(super) fn groups<const N: usize>(&self, cpus: &[u32], lists: [&str; N]) -> BTreeMap<u32, u32> {
         let mut groups = BTreeMap::new();
         for &cpu in cpus {
             if groups.contains_key(&cpu) {
                 continue;
             }
-            let list = lists(cpu).iter().find_map(|path| self.text(&format!("sys/devices/system/cpu/{path}")));
+            let list = lists.iter().find_map(|list| self.read(&format!("sys/devices/system/cpu/cpu{cpu}/{list}")));
             let fellows = numbers(&list.unwrap_or_default());
             if let Some(&first) = fellows.iter().min().filter(|_| fellows.contains(&cpu)) {
                 groups.extend(fellows.into_iter().map(|fellow| (fellow, first)));
@@ -211,12 +203,12 @@ impl Files<'_> {
         const MOST: u32 = 10;
         let mut caches = Vec::new();
         for index in 0..MOST {
-            let file = |cpu: u32, name: &str| format!("cpu{cpu}/cache/index{index}/{name}");
-            let groups = self.groups(cpus, |cpu| vec![file(cpu, "shared_cpu_list")]);
+            let cache = format!("cache/index{index}");
+            let groups = self.groups(cpus, [&*format!("{cache}/shared_cpu_list")]);
             let firsts: BTreeSet<u32> = groups.values().copied().collect();
             // The first CPU of a group may be offline or not ours. Any other member of the group has the same list.
             let fellow = |first: u32| cpus.iter().copied().find(|cpu| groups.get(cpu) == Some(&first));
-            let text = |cpu: u32, name: &str| self.text(&format!("sys/devices/system/cpu/{}", file(cpu, name)));
+            let text = |cpu: u32, name: &str| self.read(&format!("sys/devices/system/cpu/cpu{cpu}/{cache}/{name}"));
             let levels: BTreeMap<u32, u32> = firsts
                 .into_iter()
                 .filter_map(|first| {
@@ -235,14 +227,14 @@ impl Files<'_> {
     fn kinds(&self, cpus: &[u32]) -> BTreeMap<u32, u32> {
         let mut listed = BTreeMap::new();
         for (kind, name) in (0..).zip(["cpu_core", "cpu_atom", "cpu_lowpower"]) {
-            let list = self.text(&format!("sys/devices/{name}/cpus")).unwrap_or_default();
+            let list = self.read(&format!("sys/devices/{name}/cpus")).unwrap_or_default();
             listed.extend(numbers(&list).into_iter().map(|cpu| (cpu, kind)));
         }
         if cpus.iter().all(|cpu| listed.contains_key(cpu)) {
             return listed;
         }
         let by = |file: &str| -> Option<Vec<(u32, f64)>> {
-            let value = |cpu: u32| self.text(&format!("sys/devices/system/cpu/cpu{cpu}/{file}"))?.parse().ok();
+            let value = |cpu: u32| self.number(&format!("sys/devices/system/cpu/cpu{cpu}/{file}"));
             cpus.iter().map(|&cpu| Some((cpu, value(cpu)?))).collect()
         };
         let kinds = by("cpu_capacity").map(|values| ranked(values, CAPACITY));
@@ -267,8 +259,8 @@ fn ranked(mut values: Vec<(u32, f64)>, tolerance: f64) -> BTreeMap<u32, u32> {
 }
 
 /// The first of these CPUs whose core is of the strongest kind among them; 0 of none.
-pub(super) fn strongest(root: &Path, cpus: &[u32]) -> u32 {
-    let kinds = Files(root).kinds(cpus);
+pub(super) fn strongest(host: &Host, cpus: &[u32]) -> u32 {
+    let kinds = host.kinds(cpus);
     cpus.iter().copied().min_by_key(|cpu| kinds.get(cpu)).unwrap_or(0)
 }
 

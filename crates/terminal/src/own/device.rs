@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::{Errno, read, write};
 use rustix::process::getpgrp;
-use rustix::termios::{Termios, tcgetattr, tcgetpgrp, tcgetwinsize};
+use rustix::termios::{tcgetpgrp, tcgetwinsize};
 
 use super::answer::{Heard, Listener};
 use crate::error::TerminalError;
@@ -22,7 +22,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A terminal, and the signals that end the work at it.
 pub(super) struct Device {
-    tty: OwnedFd,
+    pub tty: OwnedFd,
     listener: Listener,
     signals: Signals,
     /// Answers that were heard and did not fit the question.
@@ -38,14 +38,6 @@ impl Device {
             return Err(TerminalError::Background);
         }
         Ok(Device { tty, listener: Listener::default(), signals: Signals::watch(), unfit: false })
-    }
-
-    pub fn tty(&self) -> &OwnedFd {
-        &self.tty
-    }
-
-    pub fn modes(&self) -> Result<Termios, TerminalError> {
-        Ok(tcgetattr(&self.tty)?)
     }
 
     /// Rows and columns; those of a VT100 where nobody has set them.

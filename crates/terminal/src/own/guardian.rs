@@ -99,10 +99,10 @@ pub(super) struct Held {
 impl Held {
     /// Starts the guardian, then changes the settings.
     pub fn new(mut device: Device) -> Result<Held, TerminalError> {
-        let before = device.modes()?;
-        let guardian = Guardian::start(device.tty()).map_err(TerminalError::NoGuardian)?;
+        let before = tcgetattr(&device.tty)?;
+        let guardian = Guardian::start(&device.tty).map_err(TerminalError::NoGuardian)?;
         guardian.changing().map_err(TerminalError::NoGuardian)?;
-        let changed = tcsetattr(device.tty(), OptionalActions::Now, &raw(&before));
+        let changed = tcsetattr(&device.tty, OptionalActions::Now, &raw(&before));
         let entered = changed.map_err(TerminalError::from).and_then(|()| device.write(ENTER));
         let held = Held { device, before, guardian, clean: false };
         entered.map(|_| held)
@@ -111,7 +111,7 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        restore(self.device.tty().as_fd(), &self.before, self.clean);
+        restore(self.device.tty.as_fd(), &self.before, self.clean);
         let _ = self.guardian.restored();
     }
 }

@@ -37,6 +37,12 @@ struct Text {
     random: Random,
 }
 
+impl Text {
+    fn letters(&mut self, count: u32) {
+        self.text.extend((0..count).map(|_| self.random.letter()));
+    }
+}
+
 impl Payload {
     /// At least `bytes` of it for a screen of this size, at whole characters and sequences.
     pub fn text(&self, bytes: usize, rows: u16, columns: u16) -> Vec<u8> {
@@ -56,21 +62,15 @@ impl Payload {
 /// One screen of letters. The last column of the last row stays empty, so that nothing scrolls.
 fn plain(text: &mut Text) {
     text.text.push_str("\x1b[H");
-    let cells = u32::from(text.rows) * u32::from(text.columns);
-    for _ in 1..cells {
-        let letter = text.random.letter();
-        text.text.push(letter);
-    }
+    text.letters((u32::from(text.rows) * u32::from(text.columns)).saturating_sub(1));
 }
 
 fn scrolling(text: &mut Text) {
     if text.text.is_empty() {
         let _ = write!(text.text, "\x1b[{};1H", text.rows);
     }
-    for _ in 0..text.random.below(u32::from(text.columns)) {
-        let letter = text.random.letter();
-        text.text.push(letter);
-    }
+    let length = text.random.below(u32::from(text.columns));
+    text.letters(length);
     text.text.push_str("\r\n");
 }
 
@@ -85,10 +85,7 @@ fn coloured(text: &mut Text) {
             2 => write!(text.text, "\x1b[0;4;48;5;{colour}m"),
             _ => write!(text.text, "\x1b[38;2;{colour};{};{}m", 255 - colour, colour / 2),
         };
-        for _ in 0..7 {
-            let letter = text.random.letter();
-            text.text.push(letter);
-        }
+        text.letters(7);
         text.text.push(' ');
         column += 8;
     }
@@ -123,10 +120,7 @@ fn cursor(text: &mut Text) {
     let row = text.random.below(u32::from(text.rows)) + 1;
     let column = text.random.below(u32::from(text.columns.saturating_sub(6).max(1))) + 1;
     let _ = write!(text.text, "\x1b[{row};{column}H");
-    for _ in 0..5 {
-        let letter = text.random.letter();
-        text.text.push(letter);
-    }
+    text.letters(5);
 }
 
 /// Marsaglia's xorshift: the same text each time, on every machine.

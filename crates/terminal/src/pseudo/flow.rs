@@ -60,7 +60,7 @@ fn middle(mut visits: Vec<Flow>) -> Option<Flow> {
 pub(super) fn paced(cells: &mut Cells<'_>, time: Duration) -> Vec<Flow> {
     let remote = if cells.missing.iter().any(|missing| missing.what == "ssh") { "tcp" } else { "ssh" };
     let each = time / (2 * PACED_SIZES.len() * RATES.len()) as u32;
-    let mut flows = Vec::new();
+    let mut all = Vec::new();
     for path in ["processed", remote] {
         for size in PACED_SIZES {
             for rate in RATES {
@@ -68,18 +68,12 @@ pub(super) fn paced(cells: &mut Cells<'_>, time: Duration) -> Vec<Flow> {
                 if needed > Duration::from_secs(1) {
                     continue;
                 }
-                let time = each.max(needed);
-                flows.extend(cells.take(path, |setting| flow(setting, (path, size), Some(rate), time)));
+                let pace = (Some(rate), each.max(needed));
+                all.extend(cells.take(path, |setting| flows(setting, path, &[size], pace)).unwrap_or_default());
             }
         }
     }
-    flows
-}
-
-/// Output through a path for so long.
-fn flow(setting: &Setting, (name, size): (&str, usize), rate: Option<f64>, time: Duration) -> Result<Flow, Failure> {
-    let mut flows = flows(setting, name, &[size], (rate, time))?;
-    flows.pop().ok_or_else(|| Failure::wrong("no size was asked for"))
+    all
 }
 
 /// Output through one path, for so long by writes of each size.
@@ -131,7 +125,7 @@ fn flows(
         let (account, begin) = (Account::open(&tasks), Instant::now());
         drained.meanwhile(|output| {
             program.write_for(rate, time, |piece| write_all(output, piece))?;
-            Ok((come(program.written), ()))
+            Ok(come(program.written))
         })?;
         // The last one is waited for, and all that came before it.
         let before = program.written;
@@ -246,18 +240,18 @@ mod tests {
     fn every_byte_comes_out_and_all_processor_time_is_positive() {
         for path in PATHS {
             for rate in [None, Some(1e5)] {
-                let flow = system::guard::apart(Duration::from_secs(60), || {
+                let done = system::guard::apart(Duration::from_secs(60), || {
                     let scratch = tempfile::tempdir()?;
                     let setting = Setting::new(record::Point::default(), scratch.path().into(), 0, None, 1);
-                    flow(&setting, (path, 64), rate, Duration::from_millis(50))
+                    flows(&setting, path, &[64], (rate, Duration::from_millis(50)))
                 });
-                let flow = match flow.expect("not lost") {
+                let flow = match done.expect("not lost") {
                     Err(Failure::Skip { reason, remedy }) if ["script", "ssh"].contains(&path) => {
                         testing::left_out!("{path}: {reason}; {remedy}");
                         assert!(reason.starts_with("there is no") || reason.starts_with("sshd"), "{reason}");
                         continue;
                     }
-                    flow => flow.expect("measured"),
+                    flows => flows.expect("measured").remove(0),
                 };
                 assert!(flow.bytes >= 64 && flow.bytes % 64 == 0, "{flow:?}");
                 assert!(flow.used.tasks_s > 0.0 && flow.elapsed_s > 0.0, "{flow:?}");

@@ -27,7 +27,7 @@ impl Rules<'_> {
     /// another one.
     pub(super) fn sends(&self, call: &CallCount) -> Vec<Term> {
         let (count, bytes) = (call.count as f64, call.bytes.unwrap_or(0) as f64);
-        if !self.has_other_cpus() {
+        if self.list.has_one_cpu {
             return self.sized(&["called.send"], (count, bytes), ONE);
         }
         let asleep = self.woken(call) as f64 / call.count.max(1) as f64;
@@ -62,10 +62,6 @@ impl Rules<'_> {
 
     /// How many of these calls woke somebody, as far as there is a price of it: not on a machine with one CPU.
     pub(super) fn woken(&self, call: &CallCount) -> u64 {
-        if self.has_other_cpus() { call.wakes.min(call.count) } else { 0 }
-    }
-
-    fn has_other_cpus(&self) -> bool {
-        !self.list.has_one_cpu
+        if self.list.has_one_cpu { 0 } else { call.wakes.min(call.count) }
     }
 }

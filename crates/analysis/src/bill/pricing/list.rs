@@ -9,7 +9,6 @@ use crate::predict::{MachineState, busy};
 /// What pricing needs to know of an operation.
 #[derive(Clone, Debug)]
 pub struct OperationFacts {
-    /// Its id.
     pub id: &'static str,
     /// The system calls that an iteration makes, each as often as it makes it; none if it times a refusal.
     pub calls: Vec<&'static str>,

@@ -135,7 +135,6 @@ fn freed_few(requests: &Requests) -> u64 {
         .sum()
 }
 
-/// So many bytes of base pages, so many at once.
 fn base_pages(list: &PriceList, bytes: f64, at_once: f64) -> Vec<Term> {
     let size = if at_once > SMALL as f64 { LARGE } else { SMALL };
     unmapped(list, "base", bytes, size)

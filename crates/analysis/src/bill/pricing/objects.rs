@@ -87,7 +87,6 @@ impl Rules<'_> {
         [first, self.at("called.close.last", &[], last)].concat()
     }
 
-    /// How often a call was made on one kind of object.
     pub(super) fn on_objects(&self, call: &str, kind: &str) -> u64 {
         let calls =
             self.requests.calls.iter().filter(|counted| counted.call == call).flat_map(|counted| &counted.objects);

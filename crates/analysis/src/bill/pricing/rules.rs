@@ -37,7 +37,6 @@ const LOOKS: &[&str] =
     &["stat", "lstat", "newfstatat", "statx", "access", "faccessat", "faccessat2", "readlink", "readlinkat"];
 pub(super) const OPENS: &[&str] = &["open", "openat", "openat2", "creat"];
 pub(super) const ACCEPTS: &[&str] = &["accept", "accept4"];
-/// Calls that may write to a file.
 pub(super) const FILE_WRITES: &[&str] = &["write", "pwrite64", "writev", "pwritev", "pwritev2"];
 /// Files that the kernel writes when they are read.
 pub(super) const WRITTEN_ANEW: [&str; 2] = ["proc", "sys"];
@@ -210,7 +209,6 @@ impl Rules<'_> {
         terms
     }
 
-    /// The counts of these calls.
     pub(super) fn of<'c>(&'c self, calls: &'c [&str]) -> impl Iterator<Item = &'c CallCount> {
         self.requests.calls.iter().filter(|call| calls.contains(&call.call.as_str()))
     }
@@ -224,7 +222,6 @@ impl Rules<'_> {
         self.of(calls).map(|call| call.count).sum()
     }
 
-    /// How often this call slept in the kernel.
     pub(super) fn slept(&self, call: &str) -> u64 {
         let waits = self.requests.waits.iter().filter(|wait| wait.call.as_deref() == Some(call));
         waits.filter(|wait| wait.reason == WaitReason::Kernel).map(|wait| wait.count).sum()
@@ -329,7 +326,6 @@ fn is_met(operation: &OperationFacts, (point, bytes): &(Point, u64), among: Amon
     best == Some(files)
 }
 
-/// How often a call failed with this error.
 pub(super) fn failed(call: &CallCount, error: &str) -> u64 {
     call.errors.iter().filter(|counted| counted.name == error).map(|counted| counted.count).sum::<u64>().min(call.count)
 }

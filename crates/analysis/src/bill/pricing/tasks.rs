@@ -32,7 +32,6 @@ pub(super) struct Tasks {
 }
 
 impl Unit {
-    /// Its row in a bill.
     pub(super) fn row(self) -> &'static str {
         match self {
             Unit::MinorFault | Unit::Switch | Unit::Thread | Unit::Transfer => self.word(),
@@ -40,7 +39,6 @@ impl Unit {
         }
     }
 
-    /// The family of its costs.
     pub(super) fn family(self) -> &'static str {
         match self {
             Unit::MinorFault => "memory",

@@ -12,7 +12,6 @@ fn taken(minutes: u32, times: f64) -> Run {
     run
 }
 
-/// The costs that have changed.
 fn changes(runs: &[Run]) -> Vec<String> {
     verdicts(runs, &HOW).into_iter().filter(|(_, verdict)| verdict.is_change()).map(|(name, _)| name).collect()
 }

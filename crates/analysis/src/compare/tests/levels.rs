@@ -41,6 +41,19 @@ fn a_share_that_moves_is_no_change_and_a_level_that_moves_is_one() {
 }
 
 #[test]
+fn levels_that_all_moved_are_compared_by_their_place() {
+    // In equal shares, one run may be quoted at its lower level and the other at its upper one.
+    let mut base = with(&[(1220.0, 0.65)]);
+    base.costs[0].levels.insert(0, level(1000.0, 0.35));
+    let dearer = with(&[(1050.0, 0.7), (1281.0, 0.3)]);
+    assert_eq!(compared_levels(&base, &dearer), (Verdict::Slower, [0, 0], false));
+    assert_eq!(compared_levels(&dearer, &base), (Verdict::Faster, [0, 0], false));
+    // Of other numbers of levels that moved, nobody knows which is which.
+    let three = with(&[(1050.0, 0.4), (1150.0, 0.3), (1290.0, 0.3)]);
+    assert_eq!(compared_levels(&base, &three).0, Verdict::Inconclusive);
+}
+
+#[test]
 fn levels_that_two_runs_are_quoted_at_are_compared_at_the_cheaper_one() {
     let half = with(&[(600.0, 0.5), (900.0, 0.5)]);
     let mut upper = with(&[(900.0, 0.5)]);

@@ -86,7 +86,7 @@ fn first(limited: &[Limited<'_>], shares: &[f64]) -> Vec<f64> {
         (vec![1.0, share.ln()], each.per_s.ln(), each.weight)
     });
     let rows: Vec<(Vec<f64>, f64, f64)> = rows.collect();
-    let line = least_squares(&rows).filter(|line| line[1] < 0.0);
+    let line = least_squares(&rows).map(|line| line.coefficients).filter(|line| line[1] < 0.0);
     // Of one share only: as in Saltzer's model.
     let line = line.or_else(|| {
         let (factors, rate, _) = rows.first()?;

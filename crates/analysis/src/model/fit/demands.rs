@@ -7,7 +7,7 @@ use crate::model::figure::Figure;
 use crate::model::measured::{MeasuredConfiguration, MeasuredMeans};
 use crate::model::solve::predict;
 use crate::model::system::PageSource;
-use crate::squares::least_squares;
+use crate::squares::{LeastSquares, least_squares};
 
 fn weight(means: &MeasuredMeans) -> f64 {
     means.interactions as f64
@@ -52,7 +52,6 @@ pub(super) fn cpu(measured: &[&MeasuredMeans]) -> Result<Fit, ModelError> {
     })
 }
 
-/// Where the handling was measured.
 fn measured_handling(measured: &[&MeasuredMeans], names: &[String]) -> (Figure, Vec<Figure>) {
     let system = mean(&measured.iter().map(|means| (means.system_s, weight(means))).collect::<Vec<_>>());
     let each = names.iter().map(|name| {
@@ -74,7 +73,7 @@ fn inferred_handling(measured: &[&MeasuredMeans], names: &[String], fit: &mut Fi
         ([1.0].into_iter().chain(names.iter().map(faults)).collect(), all(means), weight(means))
     };
     let rows: Vec<(Vec<f64>, f64, f64)> = measured.iter().map(row).collect();
-    match least_squares(&rows) {
+    match least_squares(&rows).map(|found| found.coefficients) {
         Some(found) if found.iter().all(|&cost| cost >= 0.0) => {
             fit.notes.push("what a fault takes of the CPU is the slope of the system time over faults".into());
             (with_scatter(found[0], &rows, &found), found[1..].iter().map(|&cost| cost.into()).collect())
@@ -157,7 +156,7 @@ fn waits_from_response(alone: &[&&MeasuredMeans], fit: &mut Fit) {
         Some((factors, means.response_s?.value - cpu, weight(means)))
     });
     let rows: Vec<(Vec<f64>, f64, f64)> = rows.collect();
-    let Some(found) = least_squares(&rows) else {
+    let Some(LeastSquares { coefficients: found, .. }) = least_squares(&rows) else {
         if !names.is_empty() {
             fit.notes.push("the wait for a page was not measured, and is taken as zero; measure one user alone with several memory limits".into());
         }

@@ -4,7 +4,6 @@ use crate::model::figure::Figure;
 use crate::model::prediction::{Method, Percentiles, PredictionInterval, Simulated, SteadyState};
 use crate::statistics::{mean, quantile, sorted, variance};
 
-/// What one batch counted.
 pub(super) struct Batch {
     pub prediction: SteadyState,
     pub finished: u64,
@@ -64,7 +63,6 @@ impl Batches {
     }
 }
 
-/// Mean and interval of every figure.
 fn figures(batches: &[SteadyState]) -> PredictionInterval {
     PredictionInterval::of(Method::Simulation, |figure| {
         let values: Vec<f64> = batches.iter().map(figure).collect();

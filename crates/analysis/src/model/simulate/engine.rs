@@ -8,6 +8,7 @@ use fastrand::Rng;
 
 use super::batches::Batch;
 use super::script::{Ended, Log, Request};
+use crate::model::prediction::Method;
 use crate::model::rates::{Rates, VISITS};
 use crate::model::steady::Steady;
 use crate::model::system::{Spread, System};
@@ -147,7 +148,6 @@ impl<'a> Engine<'a> {
         engine
     }
 
-    /// All events so far.
     pub fn events(&self) -> u64 {
         self.events
     }
@@ -169,14 +169,13 @@ impl<'a> Engine<'a> {
     /// What was counted since the start of the batch.
     pub fn batch(&mut self) -> Batch {
         Batch {
-            prediction: self.steady.mean(self.time - self.began),
+            prediction: self.steady.prediction(Method::Simulation, self.time - self.began),
             finished: self.finished,
             time: self.time - self.began,
             responses: std::mem::take(&mut self.responses),
         }
     }
 
-    /// Plays this many events.
     pub fn play(&mut self, events: u64) {
         for _ in 0..events {
             self.step();
@@ -184,7 +183,6 @@ impl<'a> Engine<'a> {
         self.events += events;
     }
 
-    /// Plays for so many seconds.
     pub fn play_for(&mut self, seconds: f64) {
         self.calendar.push(CalendarEntry { time: self.time + seconds, what: What::Cut });
         while !self.step() {
@@ -297,7 +295,6 @@ impl<'a> Engine<'a> {
         Interaction { user, kind, requested, admitted: self.time, cpu: 0.0, faults: 0, end, visit, fault }
     }
 
-    /// The kind of interaction that a user requests.
     fn kind(&mut self, user: u32) -> usize {
         if self.script.is_some() {
             return self.given[user as usize].1;
@@ -380,8 +377,6 @@ impl<'a> Engine<'a> {
         if self.script.is_some() {
             self.log.ended.push(Ended {
                 kind: interaction.kind,
-                user: interaction.user,
-                at_s: self.time - self.began,
                 wait_s: interaction.admitted - interaction.requested,
                 response_s: self.time - interaction.requested,
                 cpu_s: interaction.cpu,

@@ -9,20 +9,14 @@ pub struct Request {
     pub kind: usize,
 }
 
-/// An interaction that has ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ended {
     pub kind: usize,
-    pub user: u32,
-    /// When, in seconds since the time that counts began.
-    pub at_s: f64,
     /// Waiting for eligibility, in seconds.
     pub wait_s: f64,
-    /// Its response, in seconds.
     pub response_s: f64,
     /// Its processor time, in seconds.
     pub cpu_s: f64,
-    /// Its page faults.
     pub faults: f64,
 }
 

@@ -4,7 +4,6 @@
 pub(super) struct Station {
     /// Service demand of an interaction: visits times service time, in seconds.
     pub(super) demand_s: f64,
-    /// How it serves.
     pub(super) serves: Serves,
 }
 
@@ -19,7 +18,6 @@ pub(super) enum Serves {
     All,
 }
 
-/// Throughput and response of a closed network.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ClosedNetwork {
     /// Interactions per second.

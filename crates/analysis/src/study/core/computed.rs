@@ -19,7 +19,6 @@ const NEAR: f64 = 2.5;
 /// The run that the page wait is fitted on.
 pub(super) const FITTED: &str = "mpm97";
 
-/// All computed costs.
 pub(super) fn costs(paper: &Paper) -> Vec<Cost> {
     let Some(pattern) = paper.run.costs.first() else { return Vec::new() };
     let made = |operation: String, figure: Interval| {

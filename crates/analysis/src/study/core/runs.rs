@@ -61,7 +61,6 @@ pub(super) fn cost(paper: &Paper, run: &str, what: &str) -> Option<Interval> {
     paper.cost(&format!("core.{run}.{what}"))
 }
 
-/// The interactions of the script.
 pub(super) fn interactions(paper: &Paper) -> f64 {
     paper.books.iter().find_map(|book| book.fact("interactions")?.value()).unwrap_or(1.0)
 }

@@ -139,7 +139,6 @@ fn whole(paper: &Paper) -> TableAnswer {
     DATA.table("whole", DETAILED.iter().map(row))
 }
 
-/// The steady state of so many users of the script.
 fn scripted(paper: &Paper, run: &str) -> Option<crate::model::SteadyState> {
     let system = PAIRS.iter().find(|(less, more, ..)| *less == run || *more == run)?.2;
     let handling_s = paper.cost(&format!("core.handling.{system}"))?.value / SECOND;

@@ -12,7 +12,6 @@ use crate::study::definition::Paper;
 use crate::study::table::{Cell, TableAnswer, followed};
 use crate::sums::quotient;
 
-/// A table of one subject.
 pub(super) struct SubjectTable {
     data: &'static DataTable,
     rows: Vec<SubjectRow>,

@@ -12,13 +12,13 @@ use super::{BUFFERED, BUFFERED_POINTS, READ};
 use crate::file::stream::Stream;
 use crate::kit::{Block, by_c_library};
 
+const FREAD: Operation = READ.aliases(&["Fread"]).axes(BUFFERED).has_point(BUFFERED_POINTS);
+
 pub(crate) const OPERATIONS: &[Operation] = &[
-    READ.id("read.stdio")
+    FREAD
+        .id("read.stdio")
         .version(by_c_library(READ.version))
         .summary("read a file record by record and add it up: fread of the C library, in the buffer it chooses")
-        .aliases(&["Fread"])
-        .axes(BUFFERED)
-        .has_point(BUFFERED_POINTS)
         .prepare(|setting| {
             summing(setting, |source, plan| {
                 let stream = Stream::to_read(File::from(source.open_with(OFlags::empty())?))?;
@@ -29,11 +29,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 })
             })
         }),
-    READ.id("read.bufreader")
+    FREAD
+        .id("read.bufreader")
         .summary("read a file record by record and add it up: Rust's BufReader, in the buffer it chooses")
-        .aliases(&["Fread"])
-        .axes(BUFFERED)
-        .has_point(BUFFERED_POINTS)
         .prepare(|setting| {
             summing(setting, |source, plan| {
                 let mut reader = BufReader::new(File::from(source.open_with(OFlags::empty())?));

@@ -22,13 +22,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .aliases(&["FreadDir"])
         .axes(ANY_ORDER)
         .has_point(ANY_ORDER_POINTS)
-        .prepare(|setting| {
-            summing(setting, |source, plan| {
-                let file = source.open_with(OFlags::empty())?;
-                let mut block = Block::new(plan.record as usize);
-                Ok(move || each_record(plan, &mut block, |record, offset| Ok(pread(&file, record, offset)?)))
-            })
-        }),
+        .prepare(|setting| summing(setting, |source, plan| Ok(by_pread(source.open_with(OFlags::empty())?, plan)))),
     // What is already in memory comes without waiting; only the rest is read in the usual way.
     READ.named(
         "read.preadv2",
@@ -90,8 +84,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             summing(setting, |source, plan| {
                 let file = source.open_with(OFlags::empty())?;
                 fadvise(&file, 0, None, Advice::Sequential)?;
-                let mut block = Block::new(plan.record as usize);
-                Ok(move || each_record(plan, &mut block, |record, offset| Ok(pread(&file, record, offset)?)))
+                Ok(by_pread(file, plan))
             })
         }),
     READ.id("read.fadvise.ahead")
@@ -151,6 +144,11 @@ pub(super) fn by_read(source: &SourceFile, plan: VisitPlan, take: Take) -> Resul
             Ok(read(&file, record)?)
         })
     })
+}
+
+fn by_pread(file: OwnedFd, plan: VisitPlan) -> impl Reader {
+    let mut block = Block::new(plan.record as usize);
+    move || each_record(plan, &mut block, |record, offset| Ok(pread(&file, record, offset)?))
 }
 
 /// Reads each record by `get`, which returns the number of bytes read. Returns the sum of all.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use operation::{Failure, Setting};
 use record::Bytes;
 use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate};
-use rustix::io::Errno;
+use rustix::io::{Errno, pread, retry_on_intr};
 
 use super::sum::{sum, sum_of_first, word};
 use crate::file::residence::{self, FileError};
@@ -180,14 +180,10 @@ fn sum_of(file: &OwnedFd, length: u64) -> std::io::Result<u64> {
 fn read_at(file: &OwnedFd, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
     let mut done = 0;
     while done < bytes.len() {
-        match rustix::io::pread(file, &mut bytes[done..], offset + done as u64) {
-            Ok(0) => {
-                let at = offset + done as u64;
-                return Err(std::io::Error::other(format!("the file ends after {at} bytes: it was truncated")));
-            }
-            Ok(more) => done += more,
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
+        let at = offset + done as u64;
+        match retry_on_intr(|| pread(file, &mut bytes[done..], at))? {
+            0 => return Err(std::io::Error::other(format!("the file ends after {at} bytes: it was truncated"))),
+            more => done += more,
         }
     }
     Ok(())

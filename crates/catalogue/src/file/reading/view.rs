@@ -14,16 +14,27 @@ use crate::kit::{MemoryKind, huge_bytes};
 
 /// A mapped part of a file; dropping it unmaps it.
 pub struct MappedView {
-    start: *mut c_void,
+    pub(crate) start: *mut c_void,
     pub length: usize,
 }
 
 impl MappedView {
     /// `length` bytes from `offset` on, a multiple of the page. Skips if the file system does not support mappings.
-    pub fn new(file: impl AsFd, (offset, length): (u64, u64), flags: MapFlags) -> Result<MappedView, Failure> {
+    pub fn new(file: impl AsFd, range: (u64, u64), flags: MapFlags) -> Result<MappedView, Failure> {
+        MappedView::with(ProtFlags::READ, file, range, flags)
+    }
+
+    /// The same with this access, which includes reading.
+    #[inline(always)]
+    pub(crate) fn with(
+        access: ProtFlags,
+        file: impl AsFd,
+        (offset, length): (u64, u64),
+        flags: MapFlags,
+    ) -> Result<MappedView, Failure> {
         let length = length as usize;
         // SAFETY: the kernel chooses the address, so the mapping replaces nothing.
-        let start = unsafe { mmap(null_mut(), length, ProtFlags::READ, flags, file, offset) }.map_err(not_mapped)?;
+        let start = unsafe { mmap(null_mut(), length, access, flags, file, offset) }.map_err(not_mapped)?;
         Ok(MappedView { start, length })
     }
 
@@ -58,7 +69,7 @@ impl MappedView {
     }
 }
 
-pub(crate) fn not_mapped(error: Errno) -> Failure {
+fn not_mapped(error: Errno) -> Failure {
     Failure::from(error).skip_on(
         &[libc::ENODEV],
         "this file system does not support mapped files",

@@ -14,16 +14,16 @@ use super::{BUFFERED, BUFFERED_POINTS, WRITE};
 use crate::file::stream::{Stream, errno};
 use crate::kit::by_c_library;
 
+const FWRITE: Operation = WRITE.axes(BUFFERED).has_point(BUFFERED_POINTS);
+
 pub(crate) const OPERATIONS: &[Operation] = &[
-    WRITE
+    FWRITE
         .id("write.stdio")
         .version(by_c_library(WRITE.version))
         .summary("write a file record by record: fwrite and fflush of the C library, in the buffer it chooses")
-        .axes(BUFFERED)
-        .has_point(BUFFERED_POINTS)
         .prepare(|setting| {
-            writing(setting, |target| {
-                let (stream, plan) = (Stream::to_write(File::from(target.open_with(OFlags::empty())?))?, target.plan());
+            writing(setting, OFlags::empty(), |target| {
+                let (stream, plan) = (Stream::to_write(File::from(target.open()?))?, target.plan);
                 let mut content = Content::new(plan.record as usize);
                 Ok(move |pass| {
                     stream.rewind()?;
@@ -32,14 +32,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 })
             })
         }),
-    WRITE
+    FWRITE
         .named("write.bufwriter", "write a file record by record: Rust's BufWriter, flushed, in the buffer it chooses")
-        .axes(BUFFERED)
-        .has_point(BUFFERED_POINTS)
         .prepare(|setting| {
-            writing(setting, |target| {
-                let (file, plan) = (File::from(target.open_with(OFlags::empty())?), target.plan());
-                let mut writer = BufWriter::new(file);
+            writing(setting, OFlags::empty(), |target| {
+                let (mut writer, plan) = (BufWriter::new(File::from(target.open()?)), target.plan);
                 let mut content = Content::new(plan.record as usize);
                 Ok(move |pass| {
                     writer.seek(SeekFrom::Start(0))?;

@@ -1,17 +1,15 @@
 //! Writers that map the file and store into it.
 
-use std::ptr::null_mut;
-
 use operation::{Failure, Operation, word, words};
-use rustix::fs::ftruncate;
+use rustix::fs::{OFlags, ftruncate};
 use rustix::io::Errno;
-use rustix::mm::{MapFlags, MsyncFlags, ProtFlags, mmap, msync, munmap};
+use rustix::mm::{MapFlags, MsyncFlags, ProtFlags, msync};
 
 use super::content::Content;
 use super::pass::writing;
 use super::target::{WrittenFile, refused};
 use super::{ANY_POINTS, FILE, ORDER, OVER, RECORD, WRITE};
-use crate::file::reading::view::not_mapped;
+use crate::file::reading::view::MappedView;
 
 pub(crate) const OPERATIONS: &[Operation] = &[WRITE
     .id("write.mmap")
@@ -20,13 +18,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[WRITE
     .has_point(ANY_POINTS)
     .prepare(|setting| {
         let syncs = setting.word("sync")? == "msync";
-        writing(setting, |target| {
+        writing(setting, OFlags::empty(), |target| {
             // A mapping for stores must be readable too.
-            let (file, plan) = (rustix::io::dup(&target.file)?, target.plan());
+            let (file, plan) = (rustix::io::dup(&target.file)?, target.plan);
             let mut content = Content::new(plan.record as usize);
             Ok(move |pass| {
                 ftruncate(&file, plan.length).map_err(|error| refused(error, plan.length))?;
-                let mut view = WritableView::new(&file, plan.length as usize)?;
+                let mut view = WritableView::new(&file, plan.length)?;
                 for offset in plan.offsets() {
                     let length = plan.length_at(offset);
                     let record = &content.record(WrittenFile::number(plan, pass, offset))[..length];
@@ -37,18 +35,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[WRITE
         })
     })];
 
-/// A mapped file; dropping it unmaps it.
-struct WritableView {
-    start: *mut std::ffi::c_void,
-    length: usize,
-}
+/// A mapped file.
+struct WritableView(MappedView);
 
 impl WritableView {
-    fn new(file: impl std::os::fd::AsFd, length: usize) -> Result<WritableView, Failure> {
+    fn new(file: impl std::os::fd::AsFd, length: u64) -> Result<WritableView, Failure> {
         let access = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: the kernel chooses the address, so the mapping replaces nothing.
-        let start = unsafe { mmap(null_mut(), length, access, MapFlags::SHARED, file, 0) }.map_err(not_mapped)?;
-        Ok(WritableView { start, length })
+        MappedView::with(access, file, (0, length), MapFlags::SHARED).map(WritableView)
     }
 
     /// All of it. If the device is full when a page is first stored to, SIGBUS ends the process, which costs only the
@@ -57,18 +50,11 @@ impl WritableView {
     fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: the range is mapped and writable as long as `self` lives, which is borrowed exclusively; nothing else
         // maps it.
-        unsafe { std::slice::from_raw_parts_mut(self.start.cast(), self.length) }
+        unsafe { std::slice::from_raw_parts_mut(self.0.start.cast(), self.0.length) }
     }
 
     fn sync(&self) -> Result<(), Errno> {
         // SAFETY: the range is this mapping, and the call does not change its content.
-        unsafe { msync(self.start, self.length, MsyncFlags::SYNC) }
-    }
-}
-
-impl Drop for WritableView {
-    fn drop(&mut self) {
-        // SAFETY: the range is this mapping, and nothing borrows from it any more. A failure could only leak memory.
-        let _ = unsafe { munmap(self.start, self.length) };
+        unsafe { msync(self.0.start, self.0.length, MsyncFlags::SYNC) }
     }
 }

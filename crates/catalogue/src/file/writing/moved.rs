@@ -20,8 +20,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[WRITE
     .axes(&[OVER, SYNC, RECORD, FILE])
     .has_point(|point| ANY_POINTS(point) && is_usual_sync(point))
     .prepare(|setting| {
-        writing(setting, |target| {
-            let (file, plan) = (target.open_with(OFlags::empty())?, target.plan());
+        writing(setting, OFlags::empty(), |target| {
+            let (file, plan) = (target.open()?, target.plan);
             let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
             widened(&writer, plan.record as usize)?;
             let mut content = Content::new(plan.record as usize);

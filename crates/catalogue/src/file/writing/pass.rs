@@ -4,35 +4,10 @@
 use std::cell::RefCell;
 
 use operation::{DeviceWrites, Failure, Loop, Setting, Tally};
+use rustix::fs::OFlags;
 
 use super::target::WrittenFile;
 use crate::kit::handles;
-
-/// A method of writing a file, ready to use.
-pub(crate) trait Writer {
-    /// True if it bypasses the page cache.
-    const PAST_MEMORY: bool = false;
-
-    /// Writes every record once, with the content of this pass.
-    fn pass(&mut self, pass: u64) -> Result<(), Failure>;
-}
-
-impl<Pass: FnMut(u64) -> Result<(), Failure>> Writer for Pass {
-    fn pass(&mut self, pass: u64) -> Result<(), Failure> {
-        self(pass)
-    }
-}
-
-/// A writer that bypasses the page cache.
-pub(crate) struct Direct<W>(pub W);
-
-impl<W: Writer> Writer for Direct<W> {
-    const PAST_MEMORY: bool = true;
-
-    fn pass(&mut self, pass: u64) -> Result<(), Failure> {
-        self.0.pass(pass)
-    }
-}
 
 /// What the parts of the loop share.
 struct State<W> {
@@ -44,11 +19,14 @@ struct State<W> {
     device_bytes: Tally,
 }
 
-pub(crate) fn writing<W: Writer + 'static>(
+/// The loop of a writer, which writes every record once with the content of the pass of this number. It opens the file with `flags`.
+pub(crate) fn writing<W: FnMut(u64) -> Result<(), Failure> + 'static>(
     setting: &Setting,
+    flags: OFlags,
     open: impl FnOnce(&WrittenFile) -> Result<W, Failure>,
 ) -> Result<Loop, Failure> {
-    let target = WrittenFile::of(setting)?;
+    let target = WrittenFile::of(setting, flags)?;
+    let past_memory = flags.contains(OFlags::DIRECT);
     let [state, before, after] = handles(RefCell::new(State {
         writer: open(&target)?,
         passes: 0,
@@ -61,14 +39,14 @@ pub(crate) fn writing<W: Writer + 'static>(
         let State { writer, target, passes, .. } = &mut *state.borrow_mut();
         for _ in 0..times {
             *passes += 1;
-            writer.pass(*passes)?;
+            writer(*passes)?;
             target.finish()?;
         }
         Ok(())
     });
     let passes = passes.before(move |_| {
         let state = &mut *before.borrow_mut();
-        state.target.restore(W::PAST_MEMORY)?;
+        state.target.restore(past_memory)?;
         state.device.iter_mut().for_each(DeviceWrites::restart);
         Ok(())
     });
@@ -78,7 +56,7 @@ pub(crate) fn writing<W: Writer + 'static>(
             state.device_writes.pass(count);
             state.device_bytes.pass(bytes);
         }
-        if W::PAST_MEMORY {
+        if past_memory {
             state.target.is_past_memory()?;
         }
         state.target.verify(state.passes)

@@ -1,77 +1,75 @@
 //! Writers with one call per record: `write`, `pwrite`, the same with direct access, or with space allocated first.
 
-use std::os::fd::OwnedFd;
-
 use operation::{Failure, Operation};
 use rustix::fs::{FallocateFlags, OFlags, SeekFrom, fallocate, seek};
 use rustix::io::{Errno, pwrite, write};
 
 use super::content::Content;
-use super::pass::{Direct, writing};
+use super::pass::writing;
 use super::target::{WrittenFile, refused, wrote};
 use super::{ANY, ANY_POINTS, DIRECT_POINTS, FILE, RECORD, SYNC, WRITE, is_usual_sync};
 use crate::file::reading::order::VisitPlan;
 
-pub(crate) const OPERATIONS: &[Operation] =
-    &[
-        WRITE
-            .id("write.write")
-            .summary("write a file record by record: write, with lseek before each unless the order is sequential")
-            .axes(ANY)
-            .has_point(ANY_POINTS)
-            .prepare(|setting| {
-                writing(setting, |target| {
-                    let (file, plan) = (target.open_with(OFlags::empty())?, target.plan());
-                    let mut content = Content::new(plan.record as usize);
-                    Ok(move |pass| {
-                        seek(&file, SeekFrom::Start(0))?;
-                        each_record(plan, &mut content, pass, |record, offset| {
-                            if !plan.is_sequential() {
-                                seek(&file, SeekFrom::Start(offset))?;
-                            }
-                            write(&file, record)
-                        })
+pub(crate) const OPERATIONS: &[Operation] = &[
+    WRITE
+        .id("write.write")
+        .summary("write a file record by record: write, with lseek before each unless the order is sequential")
+        .axes(ANY)
+        .has_point(ANY_POINTS)
+        .prepare(|setting| {
+            writing(setting, OFlags::empty(), |target| {
+                let (file, plan) = (target.open()?, target.plan);
+                let mut content = Content::new(plan.record as usize);
+                Ok(move |pass| {
+                    seek(&file, SeekFrom::Start(0))?;
+                    each_record(plan, &mut content, pass, |record, offset| {
+                        if !plan.is_sequential() {
+                            seek(&file, SeekFrom::Start(offset))?;
+                        }
+                        write(&file, record)
                     })
                 })
-            }),
-        WRITE.named("write.pwrite", "write a file record by record: pwrite").axes(ANY).has_point(ANY_POINTS).prepare(
-            |setting| writing(setting, |target| Ok(by_pwrite(target.open_with(OFlags::empty())?, target.plan()))),
-        ),
-        // The space is allocated at once, and the writes only fill it.
-        WRITE
-            .named("write.fallocate", "allocate a new file by fallocate, then write it record by record: pwrite")
-            .axes(&[SYNC, RECORD, FILE])
-            .has_point(|point| ANY_POINTS(point) && is_usual_sync(point))
-            .version(3)
-            .prepare(|setting| {
-                writing(setting, |target| {
-                    let (file, plan) = (target.open_with(OFlags::empty())?, target.plan());
-                    let mut content = Content::new(plan.record as usize);
-                    Ok(move |pass| {
-                        fallocate(&file, FallocateFlags::empty(), 0, plan.length).map_err(|error| match error {
-                            Errno::OPNOTSUPP | Errno::NOSYS => Failure::skip(
-                                "this file system does not allocate space in advance",
-                                "a file system with fallocate",
-                            ),
-                            error => refused(error, plan.length),
-                        })?;
-                        each_record(plan, &mut content, pass, |record, offset| pwrite(&file, record, offset))
-                    })
+            })
+        }),
+    WRITE
+        .named("write.pwrite", "write a file record by record: pwrite")
+        .axes(ANY)
+        .has_point(ANY_POINTS)
+        .prepare(|setting| writing(setting, OFlags::empty(), by_pwrite)),
+    // The space is allocated at once, and the writes only fill it.
+    WRITE
+        .named("write.fallocate", "allocate a new file by fallocate, then write it record by record: pwrite")
+        .axes(&[SYNC, RECORD, FILE])
+        .has_point(|point| ANY_POINTS(point) && is_usual_sync(point))
+        .version(3)
+        .prepare(|setting| {
+            writing(setting, OFlags::empty(), |target| {
+                let (file, plan) = (target.open()?, target.plan);
+                let mut content = Content::new(plan.record as usize);
+                Ok(move |pass| {
+                    fallocate(&file, FallocateFlags::empty(), 0, plan.length).map_err(|error| match error {
+                        Errno::OPNOTSUPP | Errno::NOSYS => Failure::skip(
+                            "this file system does not allocate space in advance",
+                            "a file system with fallocate",
+                        ),
+                        error => refused(error, plan.length),
+                    })?;
+                    each_record(plan, &mut content, pass, |record, offset| pwrite(&file, record, offset))
                 })
-            }),
-        // Bypasses the page cache.
-        WRITE
-            .named("write.direct", "write a file record by record: pwrite bypassing the page cache (O_DIRECT)")
-            .axes(ANY)
-            .has_point(DIRECT_POINTS)
-            .prepare(|setting| {
-                writing(setting, |target| Ok(Direct(by_pwrite(target.open_with(OFlags::DIRECT)?, target.plan()))))
-            }),
-    ];
+            })
+        }),
+    // Bypasses the page cache.
+    WRITE
+        .named("write.direct", "write a file record by record: pwrite bypassing the page cache (O_DIRECT)")
+        .axes(ANY)
+        .has_point(DIRECT_POINTS)
+        .prepare(|setting| writing(setting, OFlags::DIRECT, by_pwrite)),
+];
 
-fn by_pwrite(file: OwnedFd, plan: VisitPlan) -> impl FnMut(u64) -> Result<(), Failure> {
+fn by_pwrite(target: &WrittenFile) -> Result<impl FnMut(u64) -> Result<(), Failure> + use<>, Failure> {
+    let (file, plan) = (target.open()?, target.plan);
     let mut content = Content::new(plan.record as usize);
-    move |pass| each_record(plan, &mut content, pass, |record, offset| pwrite(&file, record, offset))
+    Ok(move |pass| each_record(plan, &mut content, pass, |record, offset| pwrite(&file, record, offset)))
 }
 
 /// Writes each record by `put`, which returns the number of bytes written.

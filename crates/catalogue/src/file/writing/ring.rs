@@ -2,39 +2,32 @@
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use io_uring::{IoUring, opcode, squeue, types};
+use io_uring::{IoUring, opcode, types};
 use operation::{Failure, Operation, Setting};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::content::Content;
-use super::pass::{Direct, Writer, writing};
+use super::pass::writing;
 use super::target::{WrittenFile, refused, wrote};
-use super::{DEEP, DEEP_DIRECT_POINTS, DEEP_POINTS, MAKING_DEEP, WRITE};
+use super::{DEEP, DEEP_POINTS, MAKING_DEEP, WRITE};
 use crate::file::reading::order::VisitPlan;
 use crate::kit::{register, ring, submit};
 
+const RING: Operation = WRITE.axes(DEEP).terms(MAKING_DEEP).has_point(DEEP_POINTS);
+
 pub(crate) const OPERATIONS: &[Operation] = &[
-    WRITE
-        .named("write.uring", "write a file: io_uring with several records in flight")
-        .axes(DEEP)
-        .terms(MAKING_DEEP)
-        .has_point(DEEP_POINTS)
-        .prepare(|setting| writing(setting, |target| WriteRing::new(setting, target, OFlags::empty()))),
+    RING.named("write.uring", "write a file: io_uring with several records in flight")
+        .prepare(|setting| writing(setting, OFlags::empty(), |target| Ok(WriteRing::new(setting, target)?.writer()))),
     // Nothing is looked up or locked for each write.
-    WRITE
-        .named("write.uring.registered", "write a file: io_uring with file and buffers registered")
-        .axes(DEEP)
-        .terms(MAKING_DEEP)
-        .has_point(DEEP_POINTS)
-        .prepare(|setting| writing(setting, |target| WriteRing::new(setting, target, OFlags::empty())?.registered())),
-    WRITE
-        .id("write.uring.direct")
+    RING.named("write.uring.registered", "write a file: io_uring with file and buffers registered").prepare(
+        |setting| {
+            writing(setting, OFlags::empty(), |target| Ok(WriteRing::new(setting, target)?.registered()?.writer()))
+        },
+    ),
+    RING.id("write.uring.direct")
         .summary("write a file: io_uring bypassing the page cache (O_DIRECT), with several records in flight")
-        .axes(DEEP)
-        .terms(MAKING_DEEP)
-        .has_point(DEEP_DIRECT_POINTS)
-        .prepare(|setting| writing(setting, |target| Ok(Direct(WriteRing::new(setting, target, OFlags::DIRECT)?)))),
+        .prepare(|setting| writing(setting, OFlags::DIRECT, |target| Ok(WriteRing::new(setting, target)?.writer()))),
 ];
 
 /// A ring, and a buffer for each request in flight. The ring is dropped before the buffers that it writes from.
@@ -52,12 +45,12 @@ struct WriteBuffer {
 }
 
 impl WriteRing {
-    fn new(setting: &Setting, target: &WrittenFile, flags: OFlags) -> Result<WriteRing, Failure> {
+    fn new(setting: &Setting, target: &WrittenFile) -> Result<WriteRing, Failure> {
         let depth = setting.number("depth")?.clamp(1, 4096) as u32;
-        let plan = target.plan();
+        let plan = target.plan;
         let place = || WriteBuffer { content: Content::new(plan.record as usize), offset: 0 };
         let places = (0..depth).map(|_| place()).collect();
-        Ok(WriteRing { ring: ring(depth)?, file: target.open_with(flags)?, places, plan, registered: false })
+        Ok(WriteRing { ring: ring(depth)?, file: target.open()?, places, plan, registered: false })
     }
 
     fn registered(mut self) -> Result<WriteRing, Failure> {
@@ -77,12 +70,8 @@ impl WriteRing {
             true => opcode::WriteFixed::new(types::Fixed(0), start, length, index as u16).offset(offset).build(),
             false => opcode::Write::new(types::Fd(self.file.as_raw_fd()), start, length).offset(offset).build(),
         };
-        self.push(&request.user_data(index as u64))
-    }
-
-    fn push(&mut self, request: &squeue::Entry) -> Result<(), Failure> {
         // SAFETY: the buffer of the request stays, and nothing changes it before the request is complete.
-        let pushed = unsafe { self.ring.submission().push(request) };
+        let pushed = unsafe { self.ring.submission().push(&request.user_data(index as u64)) };
         pushed.map_err(|_| Failure::wrong("the ring has fewer entries than requests in flight"))
     }
 
@@ -94,9 +83,11 @@ impl WriteRing {
         }
         wrote(self.plan.length_at(offset), result as usize, offset)
     }
-}
 
-impl Writer for WriteRing {
+    fn writer(mut self) -> impl FnMut(u64) -> Result<(), Failure> {
+        move |pass| self.pass(pass)
+    }
+
     fn pass(&mut self, pass: u64) -> Result<(), Failure> {
         let mut offsets = self.plan.offsets();
         let mut free: Vec<usize> = (0..self.places.len()).collect();

@@ -20,7 +20,10 @@ pub(crate) struct WrittenFile {
     /// Open for reading and writing, to be synced, truncated and checked.
     pub file: OwnedFd,
     path: PathBuf,
-    plan: VisitPlan,
+    /// With which a writer opens it, beside those that all have.
+    flags: OFlags,
+    /// What the point says of the records.
+    pub plan: VisitPlan,
     /// True if a pass begins with an empty file; otherwise all its blocks exist.
     pub is_new: bool,
     policy: Policy,
@@ -48,19 +51,20 @@ impl Policy {
 
 impl WrittenFile {
     /// Creates the file as the point says. Skips if there is no space for it, or if syncing it means nothing.
-    pub fn of(setting: &Setting) -> Result<WrittenFile, Failure> {
+    pub fn of(setting: &Setting, flags: OFlags) -> Result<WrittenFile, Failure> {
         let length = setting.number("file")?;
         of_whole_words(length)?;
         let plan = VisitPlan::of(setting, length)?;
         within_limit(length)?;
         let path = setting.scratch().join("written");
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
-        let file = rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR)?;
+        let new = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
+        let file = rustix::fs::open(&path, new, Mode::RUSR | Mode::WUSR)?;
         let policy = policy_of(setting.word("sync")?)?;
         if policy.waits() && !residence::is_on_a_device(&file)? {
             return Err(in_memory("nothing is written when a file is synced"));
         }
-        let target = WrittenFile { file, path, plan, is_new: setting.point().word("over") != Some("old"), policy };
+        let is_new = setting.point().word("over") != Some("old");
+        let target = WrittenFile { file, path, flags, plan, is_new, policy };
         // Space is verified before anything is timed, because a store through a mapping cannot report that there is none.
         match fallocate(&target.file, FallocateFlags::empty(), 0, length) {
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {}
@@ -72,42 +76,33 @@ impl WrittenFile {
         Ok(target)
     }
 
-    /// What the point says of the records.
-    pub fn plan(&self) -> VisitPlan {
-        self.plan
-    }
-
     /// The number of the record at this offset in this pass, from which its content follows.
     #[inline(always)]
     pub fn number(plan: VisitPlan, pass: u64, offset: u64) -> u64 {
         pass.wrapping_mul(plan.records()).wrapping_add(offset / plan.record)
     }
 
-    /// The file as a writer opens it, with additional flags. Skips if its file system does not support such writes.
-    pub fn open_with(&self, flags: OFlags) -> Result<OwnedFd, Failure> {
-        if flags.contains(OFlags::DIRECT) && !residence::is_on_a_device(&self.file)? {
+    /// The file as a writer opens it. Skips if its file system does not support such writes.
+    pub fn open(&self) -> Result<OwnedFd, Failure> {
+        let is_direct = self.flags.contains(OFlags::DIRECT);
+        if is_direct && !residence::is_on_a_device(&self.file)? {
             return Err(in_memory("no write goes past memory"));
         }
-        if flags.contains(OFlags::DIRECT) && has_checksums_of_btrfs(&self.file) {
+        if is_direct && has_checksums_of_btrfs(&self.file) {
             return Err(Failure::skip(
                 "Btrfs takes direct writes of files with checksums through the page cache (Linux 6.15)",
                 "set TMPDIR to a folder with chattr +C, or on another file system",
             ));
         }
         let dsync = if matches!(self.policy, Policy::EachCall) { OFlags::DSYNC } else { OFlags::empty() };
-        let all = OFlags::WRONLY | OFlags::CLOEXEC | flags | dsync;
+        let all = OFlags::WRONLY | OFlags::CLOEXEC | self.flags | dsync;
         rustix::fs::open(&self.path, all, Mode::empty()).map_err(|error| match error {
-            Errno::INVAL if flags.contains(OFlags::DIRECT) => self.not_direct(),
+            Errno::INVAL if is_direct => Failure::skip(
+                format!("this file system has no direct writes of {} bytes", self.plan.record),
+                "a file on a disk, and records of whole blocks (4 KiB)",
+            ),
             error => error.into(),
         })
-    }
-
-    /// The skip for direct writes of this record length that are refused.
-    fn not_direct(&self) -> Failure {
-        Failure::skip(
-            format!("this file system has no direct writes of {} bytes", self.plan.record),
-            "a file on a disk, and records of whole blocks (4 KiB)",
-        )
     }
 
     /// The failure that the error of a write means.

@@ -28,7 +28,7 @@ const LEAST: usize = ASIDE + (16 << 20);
 /// cost the same.
 const ASIDE: usize = 16 << 20;
 
-/// The pages that a supply consists of.
+/// The pages that memory is to consist of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FramePages {
     Base,

@@ -48,7 +48,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|_| {
             let block = AccessBlock::new();
             let wanted = block.address(0) + 8;
-            kept(text::STORE_POINTER, block, move |block, after| after[LANES - 1] == wanted && block.word(0) == wanted)
+            at(text::STORE_POINTER, block, 0, move |block, after| after[LANES - 1] == wanted && block.word(0) == wanted)
         }),
     PURE.id("instruction.forward.latency")
         .summary("store this many bytes and load them again, each pair waiting for the one before")
@@ -57,7 +57,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|setting| {
             let mask = low(setting.number("width")?);
             let turns = at_width(setting, text::FORWARDS)?;
-            kept(turns, AccessBlock::new(), move |block, after| {
+            at(turns, AccessBlock::new(), 0, move |block, after| {
                 (after[0] ^ FIRST) & mask == 0 && (block.word(0) ^ FIRST) & mask == 0
             })
         }),
@@ -66,13 +66,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .per("two stores and load")
         .prepare(|_| {
             let doubled = (FIRST & low(4)) * 0x1_0000_0001;
-            kept(text::FORWARD_BLOCKED, AccessBlock::new(), move |block, after| {
+            at(text::FORWARD_BLOCKED, AccessBlock::new(), 0, move |block, after| {
                 after[0] == doubled && block.word(0) == doubled
             })
         }),
     PURE.named("instruction.push.pop", "push a register on the stack and pop it, each pair waiting for the one before")
         .per("push and pop")
-        .prepare(|_| kept(text::PUSH_POP, AccessBlock::new(), |_, after| after[0] == FIRST)),
+        .prepare(|_| at(text::PUSH_POP, AccessBlock::new(), 0, |_, after| after[0] == FIRST)),
 ];
 
 const FORWARDED: Axis = count("width", numbers![1, 8, 16]);
@@ -205,15 +205,6 @@ pub(super) fn stores(turns: Turns, width: u64, offset: u64) -> Result<Loop, Fail
         (0..WORDS).for_each(|index| block.set(index, 0));
         stored
     })
-}
-
-/// The loop of turns on the beginning of a block.
-fn kept(
-    turns: Turns,
-    block: Rc<AccessBlock>,
-    right: impl Fn(&AccessBlock, &[u64; LANES]) -> bool + 'static,
-) -> Result<Loop, Failure> {
-    at(turns, block, 0, right)
 }
 
 /// The loop of turns on a block from `offset` on. `right` says whether they did their work.

@@ -42,7 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             tried(
                 numbered(move |_| function(|| exactly(size, send(&near, &message, SendFlags::NOSIGNAL)?)))
                     .at_most(SENT)
-                    .verify(for_each(move |_| receive_all(&far, &mut room))),
+                    .verify(for_each(move |_| exactly(size, recv(&far, &mut *room, RecvFlags::WAITALL)?.1))),
             )
         }),
     MOVE.named("called.receive", "receive bytes that wait at a TCP connection").calls(&["recvfrom"]).prepare(
@@ -103,7 +103,7 @@ fn ending<T: 'static>(end: impl FnMut([OwnedFd; 2]) -> Result<T, Failure> + 'sta
 
 pub(super) struct Server {
     listener: OwnedFd,
-    name: SocketAddr,
+    pub(super) name: SocketAddr,
 }
 
 impl Server {
@@ -111,10 +111,6 @@ impl Server {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let name = listener.local_addr()?;
         Ok(Server { listener: listener.into(), name })
-    }
-
-    pub(super) fn name(&self) -> SocketAddr {
-        self.name
     }
 
     /// A connection that waits to be accepted, if there is one.
@@ -154,11 +150,6 @@ impl Server {
         ends.iter().try_for_each(|end| set_tcp_nodelay(end, true))?;
         Ok(ends)
     }
-}
-
-/// Receives as many bytes as there is room for.
-fn receive_all(socket: &OwnedFd, room: &mut [u8]) -> Result<(), Failure> {
-    exactly(room.len(), recv(socket, room, RecvFlags::WAITALL)?.1)
 }
 
 #[cfg(test)]

@@ -114,7 +114,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .calls(&["connect"])
         .prepare(|_| {
             let server = Server::new()?;
-            let name = server.name();
+            let name = server.name;
             // The other end waits to be accepted, and goes before the next batch.
             let ready = move || {
                 while let Some(other) = server.take()? {
@@ -148,8 +148,7 @@ fn unconnected() -> Result<OwnedFd, Failure> {
 
 /// The reading and the writing end of a pipe that does not wait.
 fn empty_pipe() -> Result<[OwnedFd; 2], Failure> {
-    let (reader, writer) = pipe_with(PipeFlags::NONBLOCK | PipeFlags::CLOEXEC)?;
-    Ok([reader, writer])
+    Ok(pipe_with(PipeFlags::NONBLOCK | PipeFlags::CLOEXEC)?.into())
 }
 
 /// The answer of a call that found nothing.

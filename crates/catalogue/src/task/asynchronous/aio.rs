@@ -1,7 +1,6 @@
 //! POSIX aio: threads of the C library read; completion is awaited, or reported by a signal.
 
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use libc::{aiocb, c_int};
 use operation::{Failure, Operation, repeat, term};
@@ -34,29 +33,15 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|_| {
             let mut request = AioRequest::new(libc::SIGEV_SIGNAL)?;
             let signals = Mask::hold_off(SIGNAL_OF_COMPLETION)?;
-            let handler = complete as extern "C" fn(c_int) as libc::sighandler_t;
-            // SAFETY: the handler does only one atomic store.
-            if unsafe { libc::signal(SIGNAL_OF_COMPLETION, handler) } == libc::SIG_ERR {
-                return Err(Failure::last_os_error());
-            }
             Ok(repeat(move || {
                 request.submit()?;
-                while !COMPLETED.swap(false, Ordering::Relaxed) {
-                    signals.sleep();
-                }
+                signals.sleep();
                 request.take()
             }))
         }),
 ];
 
 const SIGNAL_OF_COMPLETION: c_int = libc::SIGUSR1;
-
-/// True once its handler has run. A handler has no argument for it, so this is global.
-static COMPLETED: AtomicBool = AtomicBool::new(false);
-
-extern "C" fn complete(_signal: c_int) {
-    COMPLETED.store(true, Ordering::Relaxed);
-}
 
 /// A request and its byte, at addresses that do not change while it is in progress.
 struct AioRequest {

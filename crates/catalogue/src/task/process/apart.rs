@@ -3,7 +3,8 @@
 
 use std::rc::Rc;
 
-use operation::{Axis, Operation, partner, term, words};
+use libc::c_int;
+use operation::{Axis, Failure, Loop, Operation, Setting, partner, term, words};
 
 use crate::kit::{BASE, Child, Places, do_nothing, execute, fork, wait_for};
 
@@ -19,15 +20,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .id("process.fork.apart")
         .summary("copy this small process, let the copy end at once on another CPU, wait for it (fork, wait)")
         .explained_by(&[term(1.0, "process.fork")])
-        .prepare(|setting| {
-            let places = Places::new(setting)?;
-            let seen = Rc::clone(&places);
-            let child = move || {
-                seen.child_runs();
-                0
-            };
-            Ok(places.around(move || wait_for(fork(&child)?)))
-        }),
+        .prepare(|setting| forked(setting, || 0)),
     APART
         .named(
             "process.exec.apart",
@@ -38,13 +31,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .at_least(&["process.fork.apart"])
         .prepare(|setting| {
             let program = do_nothing(setting)?;
-            let places = Places::new(setting)?;
-            let seen = Rc::clone(&places);
-            let child = move || {
-                seen.child_runs();
-                execute(&program)
-            };
-            Ok(places.around(move || wait_for(fork(&child)?)))
+            forked(setting, move || execute(&program))
         }),
     APART
         .named(
@@ -56,11 +43,21 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|setting| {
             let places = Places::new(setting)?;
             let seen = Rc::clone(&places);
-            let child = move || {
+            let mut child = Child::new(0, move || {
                 seen.child_runs();
                 Ok(())
-            };
-            let mut child = Child::new(0, child);
+            });
             Ok(places.around(move || child.run()))
         }),
 ];
+
+/// A copy of this process, on another CPU, and what it does there.
+fn forked(setting: &Setting, work: impl Fn() -> c_int + 'static) -> Result<Loop, Failure> {
+    let places = Places::new(setting)?;
+    let seen = Rc::clone(&places);
+    let child = move || {
+        seen.child_runs();
+        work()
+    };
+    Ok(places.around(move || wait_for(fork(&child)?)))
+}

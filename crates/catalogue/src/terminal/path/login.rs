@@ -38,7 +38,8 @@ pub(super) fn within(
     command.stdin(emulator.slave.try_clone()?).stdout(emulator.slave.try_clone()?).stderr(emulator.slave.try_clone()?);
     command.env("SHELL", "/bin/sh").env("TERM", "xterm");
     let program = started(command, name, remedy)?;
-    let slave = opened(&reported(&emulator.master, name, &program)?)?;
+    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let slave = openat(CWD, reported(&emulator.master, name, &program)?, flags, Mode::empty())?;
     helpers.push(Helper::Program(program));
     let pty = Pty { master: emulator.master, slave };
     pty.set(Features::RAW)?;
@@ -98,10 +99,6 @@ fn reported(emulator: &OwnedFd, name: &str, program: &Program) -> Result<String,
             return Err(Failure::wrong(format!("{name} made no terminal within {} s: {text}", PATIENCE.as_secs())));
         }
     }
-}
-
-fn opened(path: &str) -> Result<OwnedFd, Failure> {
-    Ok(openat(CWD, path, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub(in crate::terminal) fn over_ssh(setting: &Setting) -> Result<Path, Failure> 
     for key in [&host, &user] {
         made(key)?;
     }
-    let port = free_port()?;
+    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
     let listening = listen(&server, folder, &host, port)?;
     let mut client = Command::new("ssh");
     client.args(["-tt", "-F", "none", "-e", "none", "-o", "BatchMode=yes", "-o", "IdentitiesOnly=yes"]);
@@ -51,10 +51,6 @@ fn made(key: &FilePath) -> Result<(), Failure> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut program = started(command, "ssh-keygen", REMEDY)?;
     ensure(program.0.wait()?.success(), || "ssh-keygen made no key")
-}
-
-fn free_port() -> Result<u16, Failure> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
 /// Starts the server, and waits until it listens.

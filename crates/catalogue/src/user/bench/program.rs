@@ -98,8 +98,7 @@ impl BenchProgram {
     pub fn start(program: &Path, shift: usize, cpus: usize, patience: Duration) -> Result<BenchProgram, BenchError> {
         let shown = program.display().to_string();
         let failed = |why: String| BenchError::Start { program: record::printable(&shown), why };
-        let (requests, their_requests) = pipe_of(PipeReader::Theirs).map_err(|error| failed(error.to_string()))?;
-        let (answers, their_answers) = pipe_of(PipeReader::Ours).map_err(|error| failed(error.to_string()))?;
+        let (requests, their_requests, answers, their_answers) = pipes().map_err(|error| failed(error.to_string()))?;
         let mut command = command_of(program);
         command
             .stdin(Stdio::null())
@@ -286,22 +285,15 @@ fn command_of(program: &Path) -> Command {
     command
 }
 
-/// Who reads from a pipe.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum PipeReader {
-    Ours,
-    Theirs,
-}
-
-/// Our end of a pipe, which does not wait to be read and is closed by exec, and theirs, which programs inherit.
-fn pipe_of(reads: PipeReader) -> rustix::io::Result<(OwnedFd, OwnedFd)> {
-    let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
-    let (ours, theirs) = if reads == PipeReader::Ours { (reader, writer) } else { (writer, reader) };
-    if reads == PipeReader::Ours {
-        fcntl_setfl(&ours, fcntl_getfl(&ours)? | OFlags::NONBLOCK)?;
-    }
-    fcntl_setfd(&theirs, FdFlags::empty())?;
-    Ok((ours, theirs))
+/// Both ends of a pipe for requests and of one for answers, ours first. Ours are closed by exec, and that of the answers does not wait
+/// to be read; programs inherit theirs.
+fn pipes() -> rustix::io::Result<(OwnedFd, OwnedFd, OwnedFd, OwnedFd)> {
+    let (their_requests, requests) = pipe_with(PipeFlags::CLOEXEC)?;
+    let (answers, their_answers) = pipe_with(PipeFlags::CLOEXEC)?;
+    fcntl_setfl(&answers, fcntl_getfl(&answers)? | OFlags::NONBLOCK)?;
+    fcntl_setfd(&their_requests, FdFlags::empty())?;
+    fcntl_setfd(&their_answers, FdFlags::empty())?;
+    Ok((requests, their_requests, answers, their_answers))
 }
 
 /// The number of `key=number` among the words of a line.

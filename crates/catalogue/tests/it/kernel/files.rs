@@ -1,26 +1,28 @@
 //! Calls on files: attributes that change, names that are created and not deleted, writes of the device.
 
-use std::ffi::CString;
+use std::fs::File;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
+
+use operation::DeviceWrites;
+use rustix::fs::inotify::{self, ReadFlags, WatchFlags};
 
 use crate::support::{apart, changes_each_time, looped, points, prepared, setting};
 
 /// The attribute that all operations on extended attributes use.
 fn attribute(scratch: &Path) -> Option<String> {
-    let path = CString::new(scratch.join("file").as_os_str().as_encoded_bytes()).expect("a path");
     let mut value = [0_u8; 64];
-    // SAFETY: the strings end in zeros, and the buffer has the given length.
-    let length =
-        unsafe { libc::getxattr(path.as_ptr(), c"user.howslow".as_ptr(), value.as_mut_ptr().cast(), value.len()) };
-    (length > 0).then(|| format!("{:?}", &value[..length as usize]))
+    let length = rustix::fs::getxattr(scratch.join("file"), c"user.howslow", &mut value).ok()?;
+    (length > 0).then(|| format!("{:?}", &value[..length]))
 }
 
 #[test]
 fn extended_attributes_get_another_value_each_time() {
     for id in ["call.setxattr", "call.lsetxattr", "call.fsetxattr", "call.setxattrat"] {
-        changes_each_time(id, &[], attribute);
+        changes_each_time(id, attribute);
     }
 }
 
@@ -28,7 +30,7 @@ fn extended_attributes_get_another_value_each_time() {
 #[test]
 fn files_get_another_owner_or_group_each_time() {
     for id in ["call.chown", "call.lchown", "call.fchown", "call.fchownat"] {
-        changes_each_time(id, &[], |scratch| {
+        changes_each_time(id, |scratch| {
             let file = std::fs::symlink_metadata(scratch.join("file")).ok()?;
             Some(format!("{} {}", file.uid(), file.gid()))
         });
@@ -44,7 +46,7 @@ fn calls_on_attributes_change_the_file() {
         "call.utimensat", "call.file_setattr", "call.truncate", "call.ftruncate",
     ];
     for id in IDS {
-        changes_each_time(id, &[], |scratch| {
+        changes_each_time(id, |scratch| {
             // Longer than the resolution of the clock for file times.
             std::thread::sleep(Duration::from_millis(12));
             let file = std::fs::metadata(scratch.join("file")).ok()?;
@@ -74,14 +76,6 @@ fn names_that_are_made_stay_until_the_round_ends() {
     }
 }
 
-/// The number of writes that this file's device has done; `None` if the kernel does not count them.
-fn writes(file: &Path) -> Option<u64> {
-    let device = std::fs::metadata(file).ok()?.dev();
-    let (major, minor) = (libc::major(device), libc::minor(device));
-    let text = std::fs::read_to_string(format!("/sys/dev/block/{major}:{minor}/stat")).ok()?;
-    text.split_whitespace().nth(4)?.parse().ok()
-}
-
 #[test]
 fn calls_that_wait_for_the_device_have_it_write() {
     const TIMES: u64 = 50;
@@ -89,12 +83,12 @@ fn calls_that_wait_for_the_device_have_it_write() {
         apart(|scratch| {
             let setting = setting(points(id)[0].clone(), scratch);
             let Some(mut work) = looped(id, &setting) else { return };
-            let Some(before) = writes(scratch) else {
+            let Some(writes) = DeviceWrites::of(File::open(scratch).expect("the scratch folder")) else {
                 testing::left_out!("{id}: the kernel does not count the writes of {}", scratch.display());
                 return;
             };
             (0..TIMES).for_each(|_| work.perform(1).expect("a write"));
-            let written = writes(scratch).expect("writes") - before;
+            let (written, _) = writes.since().expect("writes");
             assert!(written >= TIMES, "{id}: the device wrote {written} times in {TIMES} calls");
         });
     }
@@ -132,36 +126,25 @@ fn accounting_begins_many_times_in_each_process() {
     apart(|scratch| {
         let setting = setting(points("call.acct")[0].clone(), scratch);
         let Some(mut work) = looped("call.acct", &setting) else { return };
-        let records = CString::new(scratch.join("records").as_os_str().as_encoded_bytes()).expect("a path");
-        // SAFETY: requests a descriptor.
-        let watch = unsafe { libc::inotify_init1(libc::IN_NONBLOCK | libc::IN_CLOEXEC) };
-        // SAFETY: the path ends in zero.
-        let added = unsafe { libc::inotify_add_watch(watch, records.as_ptr(), libc::IN_OPEN | libc::IN_CLOSE) };
-        assert!(watch >= 0 && added >= 0, "{}", std::io::Error::last_os_error());
+        let watch = inotify::init(inotify::CreateFlags::NONBLOCK | inotify::CreateFlags::CLOEXEC).expect("a watch");
+        let wanted = WatchFlags::OPEN | WatchFlags::CLOSE;
+        inotify::add_watch(&watch, scratch.join("records"), wanted).expect("the records are watched");
         let mut opened = 0;
         for _ in 0..TIMES {
             work.perform(1).expect("pairs");
-            opened += opens(watch);
+            opened += opens(&watch);
         }
-        // SAFETY: our own descriptor.
-        unsafe { libc::close(watch) };
         // Two openings that nothing separates are reported as one.
         assert!(opened >= TIMES * 32, "the kernel opened the records {opened} times for {TIMES} processes");
     });
 }
 
 /// The openings that this watch has seen since it was asked.
-fn opens(watch: i32) -> u64 {
-    const HEADER: usize = size_of::<libc::inotify_event>();
-    let (mut events, mut opens) = (vec![0_u8; 1 << 16], 0);
-    loop {
-        // SAFETY: the buffer has this length.
-        let length = unsafe { libc::read(watch, events.as_mut_ptr().cast(), events.len()) };
-        let Ok(length @ 1..) = usize::try_from(length) else { return opens };
-        // The watch is of a file, so no event has a name. The mask is the second word.
-        for event in events[..length].chunks_exact(HEADER) {
-            let mask = u32::from_ne_bytes(event[4..8].try_into().expect("a word"));
-            opens += u64::from(mask & libc::IN_OPEN != 0);
-        }
+fn opens(watch: &OwnedFd) -> u64 {
+    let mut room = [MaybeUninit::uninit(); 1 << 12];
+    let (mut events, mut opens) = (inotify::Reader::new(watch, &mut room), 0);
+    while let Ok(event) = events.next() {
+        opens += u64::from(event.events().contains(ReadFlags::OPEN));
     }
+    opens
 }

@@ -1,25 +1,14 @@
 //! Locks that threads sleep for: the kernel counts the sleeps, and only of locks whose threads sleep.
 
-use operation::Usage;
-use record::{Point, Value};
-
-use crate::support::{apart, looped, other_cpu, setting};
-
-/// How often this process's threads have gone to sleep.
-fn sleeps() -> u64 {
-    Usage::of_this_process().voluntary as u64
-}
-
-fn lock_of(lock: &str, threads: u64) -> Point {
-    Point::default().with("lock", Value::Word(lock.into())).with("threads", Value::Number(threads))
-}
+use super::sleeps;
+use crate::support::{apart, looped, other_cpu, setting_at};
 
 /// Sleeps per hand-over as the kernel counts them, and sleeps per acquisition as the cost reports them; `None` where there is
 /// one CPU.
 fn handed_over(lock: &str) -> Option<(f64, f64)> {
     const HANDOVERS: u64 = 2 * 4000;
     apart(|scratch| {
-        let setting = setting(lock_of(lock, 2), scratch);
+        let setting = setting_at("contention.handover", scratch, &format!("@lock={lock},threads=2"));
         let mut work = looped("contention.handover", &setting)?;
         let before = sleeps();
         work.perform(HANDOVERS / 2).expect("hand-overs");
@@ -50,7 +39,7 @@ fn threads_sleep_for_the_locks_that_make_them_and_are_woken_by_a_hand_over() {
 #[test]
 fn a_lock_that_nobody_else_wants_is_never_handed_over() {
     apart(|scratch| {
-        let setting = setting(lock_of("futex", 1), scratch);
+        let setting = setting_at("contention.lock", scratch, "@lock=futex,threads=1");
         let Some(mut work) = looped("contention.lock", &setting) else { return };
         let before = sleeps();
         work.perform(10_000).expect("acquisitions");

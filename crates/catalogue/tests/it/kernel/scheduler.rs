@@ -1,7 +1,7 @@
 //! What the scheduler does with a task beside a computing one: it shares the CPU by nice value and class, and a woken task
 //! takes the CPU from the other.
 
-use operation::processor_time;
+use operation::{Scheduling, processor_time};
 
 use crate::support::{apart, children, looped, setting_at};
 
@@ -9,7 +9,7 @@ use crate::support::{apart, children, looped, setting_at};
 /// it is refused its treatment.
 fn share(treated: &str) -> Option<f64> {
     apart(|scratch| {
-        let setting = setting_at("scheduler.share", scratch, &[("as", treated), ("session", "same")]);
+        let setting = setting_at("scheduler.share", scratch, &format!("@as={treated},session=same"));
         let mut work = looped("scheduler.share", &setting)?;
         let tasks = [std::process::id() as i32, children()[0]];
         let used = |pid| processor_time(pid).expect("the process is there");
@@ -54,17 +54,11 @@ fn every_treatment_and_level_does_its_work() {
 /// The class, nice value and time slice are a batch's alone.
 #[test]
 fn a_treatment_ends_with_its_batch() {
-    let look = || {
-        let mut attributes = [0_u32; 12];
-        // SAFETY: writes the structure of 48 bytes.
-        let reported = unsafe { libc::syscall(libc::SYS_sched_getattr, 0, &raw mut attributes, 48, 0) };
-        assert_eq!(reported, 0);
-        attributes
-    };
+    let look = || Scheduling::own().expect("the kernel tells");
     for treated in ["slice-10ms", "idle", "fifo"] {
         apart(|scratch| {
             let before = look();
-            let setting = setting_at("scheduler.response", scratch, &[("as", treated)]);
+            let setting = setting_at("scheduler.response", scratch, &format!("@as={treated}"));
             let Some(mut work) = looped("scheduler.response", &setting) else { return };
             work.perform(2).expect("two wake-ups");
             assert_eq!(look(), before, "{treated}");

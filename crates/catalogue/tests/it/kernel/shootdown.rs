@@ -25,7 +25,7 @@ fn every_page_taken_from_a_running_thread_interrupts_its_cpu() {
         let id = format!("contention.shootdown.{call}");
         apart(|scratch| {
             let count = |cpus: u64| {
-                let setting = setting_at(&id, scratch, &[("cpus", cpus)]);
+                let setting = setting_at(&id, scratch, &format!("@cpus={cpus}"));
                 let mut work = looped(&id, &setting)?;
                 let mut batch = || {
                     let before = interrupts()?;

@@ -2,14 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use operation::Usage;
-
+use super::sleeps;
 use crate::support::{apart, looped, setting_at};
-
-/// How often this process has released its CPU voluntarily.
-fn sleeps() -> u64 {
-    Usage::of_this_process().voluntary as u64
-}
 
 #[test]
 fn what_sleeps_has_the_slack_it_names_and_sleeps() {
@@ -21,11 +15,9 @@ fn what_sleeps_has_the_slack_it_names_and_sleeps() {
     for id in ids.map(|name| format!("call.{name}")) {
         for (word, slack) in [("50us", 50_000), ("1ns", 1)] {
             apart(|scratch| {
-                let setting = setting_at(&id, scratch, &[("slack", word)]);
+                let setting = setting_at(&id, scratch, &format!("@slack={word}"));
                 let Some(mut work) = looped(&id, &setting) else { return };
-                // SAFETY: asks about this process.
-                let found = unsafe { libc::prctl(libc::PR_GET_TIMERSLACK, 0, 0, 0, 0) };
-                assert_eq!(found, slack, "{id}");
+                assert_eq!(rustix::thread::current_timer_slack(), Ok(slack), "{id}");
                 // No call returns before its time, however busy the host is. If the task is interrupted for that long between arming
                 // the timer and giving up its CPU, the time is over without a sleep; but not in every call.
                 let slept = |_| {
@@ -53,7 +45,7 @@ fn rung() -> (u64, usize) {
 fn near_timers_ring_soon_and_far_ones_do_not() {
     for (word, rings) in [("near", 1), ("far", 0)] {
         apart(|scratch| {
-            let setting = setting_at("call.timerfd_settime", scratch, &[("expiry", word)]);
+            let setting = setting_at("call.timerfd_settime", scratch, &format!("@expiry={word}"));
             let mut work = looped("call.timerfd_settime", &setting).expect("timers");
             work.perform(100).expect("a timer set a hundred times");
             std::thread::sleep(Duration::from_millis(20));
@@ -65,7 +57,7 @@ fn near_timers_ring_soon_and_far_ones_do_not() {
 /// The kernel does not arm a timer that signals nothing: it only records when it would expire.
 #[test]
 fn armed_timers_are_of_the_kind_that_is_armed() {
-    for (id, at) in [("pair.timer", &[("expiry", "near")][..]), ("call.timer_gettime", &[])] {
+    for (id, at) in [("pair.timer", "@expiry=near"), ("call.timer_gettime", "")] {
         apart(|scratch| {
             let setting = setting_at(id, scratch, at);
             let mut work = looped(id, &setting).expect("timers");

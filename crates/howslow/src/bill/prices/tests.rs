@@ -95,8 +95,8 @@ fn closes_are_those_of_connections_of_files_and_of_copies() {
 
 #[test]
 fn connections_that_are_known_to_be_closed_are_closed_once() {
-    let close =
-        CallCount { objects: vec![object("file", 60, None), object("tcp", 10, None)], ..call("close", 70, 0, None) };
+    let objects = vec![object("file", 60, None), object("tcp", 10, None)];
+    let close = CallCount { objects, ..call("close", 70, 0, None) };
     let calls = [close, call("openat", 60, 0, None), call("accept4", 10, 0, None)];
     assert_eq!(chosen(&calls, &[], Met::One), lines(&[("called.close.connection", 10.0), ("called.close", 60.0)]));
 }
@@ -107,11 +107,8 @@ fn zeros_are_read_and_an_empty_device_is_not() {
     assert_eq!(read(0), lines(&[("syscall.read.null", 10.0)]));
     let random = chosen(&[on("read", "random", 10, Some(10 << 20))], &[], Met::One);
     assert_eq!(random, lines(&[("called.read.random@size=4096", 2560.0)]));
-    assert_eq!(
-        read(2 * STREAM),
-        chosen(&[call("read", 10, 0, Some(2 * STREAM))], &[], Met::One),
-        "no file is streamed"
-    );
+    let of_a_file = chosen(&[call("read", 10, 0, Some(2 * STREAM))], &[], Met::One);
+    assert_eq!(read(2 * STREAM), of_a_file, "no file is streamed");
 }
 
 #[test]
@@ -220,8 +217,8 @@ fn messages_that_wake_their_receiver_cost_more_than_those_that_do_not() {
     ];
     assert_eq!(chosen(std::slice::from_ref(&send), &[], Met::One), lines(&expected));
     let book = resolve::run("pdp-11-24").expect("a book");
-    let machine =
-        record::Machine { cpu: record::CpuModel { online: 1, ..book.machine.cpu.clone() }, ..book.machine.clone() };
+    let mut machine = book.machine.clone();
+    machine.cpu.online = 1;
     let alone = list_of(Run { machine, ..book }).terms(&send, &Requests::default(), Met::One);
     assert!(alone.iter().all(|term| term.operation == "called.send"), "{alone:?}: there is no other CPU");
 }
@@ -354,13 +351,8 @@ fn all_that_can_price_a_call_is_among_what_is_measured() {
             let object_of = |kind: &&str| object(kind, 5, bytes);
             let objects: Vec<ObjectCount> = objects.iter().map(object_of).collect();
             for objects in [Vec::new(), objects] {
-                calls.push(CallCount {
-                    objects,
-                    errors: errors(),
-                    wakes: 9,
-                    near_wakes: 4,
-                    ..call(name, 100, 0, bytes)
-                });
+                let made = call(name, 100, 0, bytes);
+                calls.push(CallCount { objects, errors: errors(), wakes: 9, near_wakes: 4, ..made });
             }
         }
     }

@@ -29,14 +29,9 @@ pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
 
 fn title(state: &State) -> Line<'static> {
     let settings = &state.settings;
-    let what = match settings.view {
-        View::Processes => "processes",
-        View::Cgroups => "cgroups",
-    };
-    let mut spans = vec![
-        Span::from("howslow top").bold(),
-        Span::from(format!("  {what} every {} s", settings.every.as_secs_f64())),
-    ];
+    let what = if settings.view == View::Processes { "processes" } else { "cgroups" };
+    let shown = Span::from(format!("  {what} every {} s", settings.every.as_secs_f64()));
+    let mut spans = vec![Span::from("howslow top").bold(), shown];
     if state.frozen {
         spans.push(Span::from("  "));
         spans.push(Span::from(" FROZEN ").reversed());
@@ -75,12 +70,8 @@ fn totals(state: &State, width: u16) -> Vec<String> {
     parts.push(format!("kernel {} %, user {} %", text(Column::Kernel), text(Column::User)));
     parts.push(format!("{} faults/s", text(Column::Faults)));
     parts.push(format!("{} switches/s", text(Column::Switches)));
-    let unpriced: u64 = total
-        .lines
-        .iter()
-        .filter(|line| line.cost_ns.is_none() && !line.is_priced_together())
-        .map(|line| line.count)
-        .sum();
+    let unpriced = total.lines.iter().filter(|line| line.cost_ns.is_none() && !line.is_priced_together());
+    let unpriced: u64 = unpriced.map(|line| line.count).sum();
     if unpriced > 0 && state.about.prices.is_some() {
         let each_second = unpriced as f64 / (state.elapsed_ns / 1e9).max(1e-9);
         parts.push(format!("{}/s without a price", rate(each_second)));

@@ -31,10 +31,9 @@ const WHAT: &[&str] = &[
 ];
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect) {
-    let mut lines: Vec<Line<'_>> = KEYS
-        .iter()
-        .map(|(keys, does)| Line::from(vec![Span::from(format!("  {keys:<10}")).bold(), Span::from(*does)]))
-        .collect();
+    let bold = |keys: &str| Span::from(format!("  {keys:<10}")).bold();
+    let mut lines: Vec<Line<'_>> = Vec::new();
+    lines.extend(KEYS.iter().map(|(keys, does)| Line::from(vec![bold(keys), Span::from(*does)])));
     lines.push(Line::default());
     lines.extend(WHAT.iter().map(|line| Line::from(format!("  {line}"))));
     frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(" keys ")), area);

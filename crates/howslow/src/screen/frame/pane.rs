@@ -67,21 +67,12 @@ fn requests(state: &State, account: &Account, frame: &mut Frame<'_>, area: Rect)
         let none = || if line.is_priced_together() { String::new() } else { "-".into() };
         let each = line.each().map_or_else(none, |each| Nanoseconds(each).to_string());
         let all = line.cost_ns.map_or_else(none, |all| cost(per_second(state, all / 1e6)));
-        Row::new(vec![
-            Cell::from(printable(&line.what)),
-            right(rate(per_second(state, line.count as f64))),
-            right(failed),
-            right(each),
-            right(all),
-        ])
+        let count = rate(per_second(state, line.count as f64));
+        let numbers = [count, failed, each, all].map(right);
+        Row::new([Cell::from(printable(&line.what))].into_iter().chain(numbers))
     };
-    let widths = [
-        Constraint::Min(8),
-        Constraint::Length(8),
-        Constraint::Length(8),
-        Constraint::Length(8),
-        Constraint::Length(8),
-    ];
+    let eight = Constraint::Length(8);
+    let widths = [Constraint::Min(8), eight, eight, eight, eight];
     let lines = account.lines.iter().take(usize::from(area.height)).map(line);
     frame.render_widget(Table::new(lines, widths).header(header).column_spacing(1), area);
 }
@@ -109,10 +100,8 @@ fn trend(state: &State, entry: &Entry, frame: &mut Frame<'_>, area: Rect) {
 fn sequences(state: &State, account: &Account, frame: &mut Frame<'_>, area: Rect) {
     let mut lines = Vec::new();
     if !account.errors.is_empty() {
-        let errors = account
-            .errors
-            .iter()
-            .map(|error| format!("{} {}/s", printable(&error.name), rate(per_second(state, error.count as f64))));
+        let times = |count: u64| rate(per_second(state, count as f64));
+        let errors = account.errors.iter().map(|error| format!("{} {}/s", printable(&error.name), times(error.count)));
         let text = errors.collect::<Vec<_>>().join(", ");
         lines.push(Line::from(vec![Span::from("errors ").dim(), Span::from(text)]));
     }

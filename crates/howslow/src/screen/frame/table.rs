@@ -46,11 +46,8 @@ pub(super) fn draw(state: &State, frame: &mut Frame<'_>, area: Rect) {
 fn heading(state: &State, column: Column) -> Cell<'static> {
     let title = column.title_in(state.settings.view);
     let sorted = state.settings.sort == column;
-    let sign = match (sorted, state.settings.reversed) {
-        (false, _) => "",
-        (true, false) => "▼",
-        (true, true) => "▲",
-    };
+    let direction = if state.settings.reversed { "▲" } else { "▼" };
+    let sign = if sorted { direction } else { "" };
     aligned(column, format!("{title}{sign}"))
 }
 

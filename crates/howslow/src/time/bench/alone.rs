@@ -24,14 +24,10 @@ const LEAST: f64 = 4.0;
 const MOST: f64 = 300.0;
 
 pub(super) fn alone(program: &Path, args: &TimeArgs) -> anyhow::Result<Outcome> {
-    match Harness::of(program).ok_or_else(|| unknown(program))? {
-        Harness::Own => {}
-        harness => {
-            let name = harness.name();
-            return Err(
-                Misuse(format!("a program of {name} times itself; give an old and a new one to compare them")).into()
-            );
-        }
+    let harness = Harness::of(program).ok_or_else(|| unknown(program))?;
+    if harness != Harness::Own {
+        let why = format!("a program of {} times itself; give an old and a new one to compare them", harness.name());
+        return Err(Misuse(why).into());
     }
     let patience = args.patience.unwrap_or(PATIENCE);
     let listed = instruments::bench::listed(program, patience).map_err(Misuse)?;
@@ -46,9 +42,8 @@ pub(super) fn alone(program: &Path, args: &TimeArgs) -> anyhow::Result<Outcome> 
     // The loop of the program is a part of every benchmark.
     let terms: &[TermOf] = Box::leak(Box::new([term(1.0, empty.id)]));
     let operation = |name: &String| benchmark(program, name, running, terms);
-    let mut items: Vec<Item> =
-        names.iter().map(|name| Item { operation: operation(name), point: Point::default() }).collect();
-    items.push(Item { operation: empty, point: Point::default() });
+    let all = names.iter().map(operation).chain([empty]);
+    let items = all.map(|operation| Item { operation, point: Point::default() }).collect();
     let wanted = Wanted { items, patterns: names.clone(), full: false, paired: 0, budget_s };
     let mut measured = session::measure(wanted, &args.measure)?;
     let run = &mut measured.run;
@@ -67,10 +62,8 @@ pub(super) fn alone(program: &Path, args: &TimeArgs) -> anyhow::Result<Outcome> 
     if !args.measure.json && !args.measure.csv {
         output::print_page(&notes)?;
     }
-    print_note(&format!(
-        "to compare it with another build: --against REVISION ({})",
-        printable(&program.display().to_string())
-    ));
+    let shown = printable(&program.display().to_string());
+    print_note(&format!("to compare it with another build: --against REVISION ({shown})"));
     Ok(outcome)
 }
 

@@ -58,16 +58,12 @@ impl OldBuild {
         let (bench, target) = target_of(new)?;
         let here = std::env::current_dir()?;
         let scratch = Scratch::make(&scratch::folder()?)?;
-        let (old, cleaner) = match path.is_dir() {
-            true => (fs::canonicalize(path)?, None),
-            false => {
-                let (folder, cleaner) = work_tree(text, &here, scratch.path())?;
-                (folder, Some(cleaner))
-            }
-        };
+        let tree = if path.is_dir() { None } else { Some(work_tree(text, &here, scratch.path())?) };
+        let (tree, cleaner) = tree.unzip();
+        let old = tree.map_or_else(|| fs::canonicalize(path), Ok)?;
         let sources = Sources { old, new: here, bench, target, options: options.to_vec() };
-        let program =
-            sources.built(&sources.old, None).map_err(|why| anyhow::anyhow!("--against {}: {why}", printable(text)))?;
+        let refused = |why| anyhow::anyhow!("--against {}: {why}", printable(text));
+        let program = sources.built(&sources.old, None).map_err(refused)?;
         Ok(OldBuild { program, sources: Some(sources), _cleaner: cleaner, scratch: Some(scratch) })
     }
 
@@ -84,15 +80,11 @@ impl OldBuild {
         let mut linked = Linked { old: Vec::new(), new: Vec::new() };
         for seed in 1..=layouts {
             for (side, folder) in [(&mut linked.old, &sources.old), (&mut linked.new, &sources.new)] {
-                let program = sources
-                    .built(folder, Some(seed))
-                    .map_err(|why| format!("the linker cannot order functions anew ({why}); lld can"))?;
+                let refused = |why| format!("the linker cannot order functions anew ({why}); lld can");
+                let program = sources.built(folder, Some(seed)).map_err(refused)?;
                 // The next one has the same path.
-                let kept = scratch.path().join(format!(
-                    "{}-{seed}-{}",
-                    sources.bench,
-                    side.len() + if folder == &sources.old { 0 } else { 100 }
-                ));
+                let number = side.len() + if folder == &sources.old { 0 } else { 100 };
+                let kept = scratch.path().join(format!("{}-{seed}-{number}", sources.bench));
                 fs::copy(&program, &kept).map_err(|error| format!("{}: {error}", kept.display()))?;
                 side.push(kept);
             }
@@ -105,10 +97,8 @@ impl Sources {
     /// Has cargo build the bench target in this folder. Returns the program. It is killed with howslow.
     fn built(&self, folder: &Path, seed: Option<u32>) -> Result<PathBuf, String> {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        match seed {
-            None => command.args(["bench", "--no-run"]),
-            Some(_) => command.args(["rustc", "--profile", "bench"]),
-        };
+        let words: &[&str] = if seed.is_none() { &["bench", "--no-run"] } else { &["rustc", "--profile", "bench"] };
+        command.args(words);
         let pattern = self.bench.replace('_', "[-_]");
         command.args(["--quiet", "--bench", &pattern, "--message-format", "json-render-diagnostics"]);
         command.args(&self.options).current_dir(folder);
@@ -150,10 +140,9 @@ fn executable(messages: &str, bench: &str) -> Result<PathBuf, String> {
 fn target_of(program: &Path) -> Result<(String, PathBuf), Misuse> {
     let none = || {
         let shown = printable(&program.display().to_string());
-        Misuse(format!(
-            "--against: {shown} is not where cargo puts a bench program (target/release/deps/NAME-HASH), so its sources are not \
-             known; name a program instead of a revision or a folder"
-        ))
+        let why =
+            "is not where cargo puts a bench program (target/release/deps/NAME-HASH), so its sources are not known";
+        Misuse(format!("--against: {shown} {why}; name a program instead of a revision or a folder"))
     };
     let in_deps = program.parent().filter(|folder| folder.ends_with("deps"));
     let target = in_deps.and_then(|folder| folder.ancestors().skip(2).find(|one| one.join("CACHEDIR.TAG").is_file()));
@@ -172,14 +161,11 @@ fn git(folder: &Path, words: &[&str]) -> Option<String> {
 fn work_tree(revision: &str, here: &Path, scratch: &Path) -> anyhow::Result<(PathBuf, Cleaner)> {
     let shown = printable(revision);
     let Some(prefix) = git(here, &["rev-parse", "--show-prefix"]) else {
-        return Err(Misuse(format!(
-            "--against {shown}: there is no such folder or program, and this folder is in no git repository"
-        ))
-        .into());
+        let why = "there is no such folder or program, and this folder is in no git repository";
+        return Err(Misuse(format!("--against {shown}: {why}")).into());
     };
-    let commit =
-        git(here, &["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{revision}^{{commit}}")]);
-    let Some(commit) = commit else {
+    let commit = format!("{revision}^{{commit}}");
+    let Some(commit) = git(here, &["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]) else {
         return Err(Misuse(format!("--against {shown}: no git revision, folder or program is called so")).into());
     };
     // What an earlier one left that was killed with everything around it.

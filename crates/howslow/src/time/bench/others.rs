@@ -22,6 +22,9 @@ use crate::scratch;
 
 pub(super) use harness::Harness;
 
+/// What a run printed: the time of each benchmark in ns, if it has one.
+type Times = BTreeMap<String, Option<f64>>;
+
 /// Fewer blocks say nothing, whatever the budget.
 const LEAST_BLOCKS: usize = 4;
 
@@ -41,7 +44,7 @@ pub(super) fn alternate(
     // The runtime of Go collects garbage on other CPUs.
     let pins = harness != Harness::Go && !args.all_cpus;
     let mut pinned = true;
-    let mut run = |side: usize, random: &mut fastrand::Rng| -> anyhow::Result<BTreeMap<String, f64>> {
+    let mut run = |side: usize, random: &mut fastrand::Rng| -> anyhow::Result<Times> {
         let mut command = harness.command(programs[side], &args.bench.filter, scratch.path());
         let seed = random.u64(..);
         let once = || {
@@ -60,11 +63,11 @@ pub(super) fn alternate(
         }
         Ok(times)
     };
-    let (start, mut blocks) = (Instant::now(), Vec::<[BTreeMap<String, f64>; 4]>::new());
+    let (start, mut blocks) = (Instant::now(), Vec::<[Times; 4]>::new());
     let mut interrupted = None;
     while interrupted.is_none() && (blocks.len() < LEAST_BLOCKS || start.elapsed().as_secs_f64() < total_s) {
         let order = if blocks.len() % 2 == 0 { [0, 1, 1, 0] } else { [1, 0, 0, 1] };
-        let mut legs = [const { BTreeMap::new() }; 4];
+        let mut legs = [const { Times::new() }; 4];
         for (leg, side) in order.into_iter().enumerate() {
             match run(side, &mut random) {
                 Ok(times) => legs[leg] = times,
@@ -85,26 +88,32 @@ pub(super) fn alternate(
         let left = Duration::from_secs_f64((total_s - start.elapsed().as_secs_f64()).max(0.0));
         on_progress(&Progress { item: harness.name().into(), done, total: done.max(LEAST_BLOCKS as u32), left });
     }
-    let names = |legs: &BTreeMap<String, f64>| legs.keys().cloned().collect::<Vec<String>>();
+    let names = |leg: &Times| leg.keys().cloned().collect::<Vec<String>>();
     let notes = blocks.first().map(|[old, new, ..]| only_one_has(&names(old), &names(new))).unwrap_or_default();
     Ok((Race { benchmarks: raced(&blocks), interrupted, pinned }, notes))
 }
 
-/// The blocks of every benchmark that all runs have.
-fn raced(blocks: &[[BTreeMap<String, f64>; 4]]) -> Vec<RacedBenchmark> {
-    let Some([first, ..]) = blocks.first() else { return Vec::new() };
+/// The blocks of every benchmark that both builds have. One that a build has printed without a time has failed there.
+fn raced(blocks: &[[Times; 4]]) -> Vec<RacedBenchmark> {
+    let Some([first, other, ..]) = blocks.first() else { return Vec::new() };
     let benchmark = |name: &String| -> RacedBenchmark {
-        let block = |legs: &[BTreeMap<String, f64>; 4]| {
-            let [Some(a), Some(b), Some(c), Some(d)] = legs.each_ref().map(|leg| leg.get(name).copied()) else {
+        let block = |legs: &[Times; 4]| {
+            let [Some(a), Some(b), Some(c), Some(d)] = legs.each_ref().map(|leg| leg.get(name).copied().flatten())
+            else {
                 return None;
             };
             Some(Block::abba([a, b, c, d]))
         };
         let rounds = vec![[blocks.iter().filter_map(block).collect(), Vec::new()]];
-        RacedBenchmark { name: name.clone(), rounds, ..RacedBenchmark::default() }
+        let failed =
+            |legs: [usize; 2]| blocks.iter().any(|block| legs.iter().any(|leg| block[*leg].get(name) == Some(&None)));
+        let sides = [("old", [0, 3]), ("new", [1, 2])];
+        let failure = sides.into_iter().find(|(_, legs)| failed(*legs));
+        let failure = failure.map(|(side, _)| format!("the {side} build printed no time of it: it failed"));
+        RacedBenchmark { name: name.clone(), rounds, failure, ..RacedBenchmark::default() }
     };
-    let all = first.keys().map(benchmark);
-    all.filter(|benchmark| benchmark.blocks().next().is_some()).collect()
+    let all = first.keys().filter(|name| other.contains_key(*name)).map(benchmark);
+    all.filter(|benchmark| benchmark.failure.is_some() || benchmark.blocks().next().is_some()).collect()
 }
 
 fn printed_by(command: &mut Command) -> Result<String, String> {
@@ -114,5 +123,23 @@ fn printed_by(command: &mut Command) -> Result<String, String> {
     match output.status.success() {
         true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
         false => Err(format!("it ended with {}{}", output.status, last.unwrap_or_default())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_failed_in_one_build_is_in_both_and_not_compared() {
+        let leg = |kept: f64, failing: Option<f64>| -> Times {
+            [("kept", Some(kept)), ("failing", failing)].map(|(name, ns)| (name.to_owned(), ns)).into()
+        };
+        let [mut old, new] = [leg(2.0, Some(1.0)), leg(2.0, None)];
+        old.insert("gone".into(), Some(1.0));
+        let all = raced(&[[old.clone(), new.clone(), new, old]]);
+        let failures: Vec<(&str, bool)> = all.iter().map(|one| (&*one.name, one.failure.is_some())).collect();
+        assert_eq!(failures, [("failing", true), ("kept", false)]);
+        assert!(all[0].failure.as_ref().is_some_and(|why| why.starts_with("the new build")), "{all:?}");
     }
 }

@@ -189,16 +189,13 @@ impl Compared {
 
     /// Links both in other orders of functions and runs what has changed once more: is the order the cause?
     fn in_other_layouts(&mut self, built: &OldBuild, args: &TimeArgs) -> anyhow::Result<()> {
-        let changed: Vec<String> =
-            self.rows.iter().filter(|row| row.verdict().is_change()).map(|row| row.name.clone()).collect();
+        let changed = self.rows.iter().filter(|row| row.verdict().is_change());
+        let changed: Vec<String> = changed.map(|row| row.name.clone()).collect();
         print_note("a benchmark has changed; it is run again with other orders of functions (--layouts 0 omits that)");
-        let linked = match built.linked(LAYOUTS) {
-            Ok(linked) => linked,
-            Err(why) => {
-                self.notes.push(format!("whether the order of functions is a cause is not known: {why}"));
-                return Ok(());
-            }
-        };
+        let unknown = |why| format!("whether the order of functions is a cause is not known: {why}");
+        let linked = built.linked(LAYOUTS).map_err(unknown);
+        self.notes.extend(linked.as_ref().err().cloned());
+        let Ok(linked) = linked else { return Ok(()) };
         let again = self.taken_of([&linked.old, &linked.new], &changed, args)?;
         for again in again.into_iter().filter(|again| again.failure.is_none() && !again.rounds.is_empty()) {
             let Some(place) = self.taken.iter().position(|taken| taken.name == again.name) else { continue };
@@ -210,9 +207,8 @@ impl Compared {
             self.taken[place].rounds.extend(again.rounds);
             let mut row = judged::row(&self.taken[place]);
             if other {
-                row.notes.push(format!(
-                    "with {LAYOUTS} other orders of functions it is {word} ({ratio:.3} times as long): where code lies is a likely cause"
-                ));
+                let found = format!("with {LAYOUTS} other orders of functions it is {word} ({ratio:.3} times as long)");
+                row.notes.push(format!("{found}: where code lies is a likely cause"));
             }
             self.rows[place] = row;
         }
@@ -229,10 +225,8 @@ impl Compared {
         let null = self.null.as_deref().map(judged::nulls);
         let shown = BenchShown { names: sides.shown.clone(), rows: self.rows, null, notes: self.notes };
         judged::print(&shown, args)?;
-        match output::until(self.interrupted) {
-            Outcome::Done => Ok(judged::outcome(&shown, &args.bench)),
-            interrupted => Ok(interrupted),
-        }
+        let ended = output::until(self.interrupted);
+        Ok(if ended == Outcome::Done { judged::outcome(&shown, &args.bench) } else { ended })
     }
 }
 

@@ -46,16 +46,10 @@ fn killed_while_the_old_revision_is_built_it_leaves_nothing() {
     let began = data.path().join("began");
     let cargo = data.path().join("cargo");
     testing::executable(&cargo, format!("#!/bin/sh\necho $$ >'{}'\nexec sleep 1000\n", text(&began)).as_bytes());
-    let mut howslow = Command::new(assert_cmd::cargo::cargo_bin!("howslow"))
-        .args(["time", "--bench", "target/release/deps/sums-1", "--against", "HEAD"])
-        .current_dir(&place)
-        .env("CARGO", &cargo)
-        .env("TMPDIR", &scratch)
-        .env("HOWSLOW_DATA", data.path())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("it starts");
+    let mut howslow = Command::new(assert_cmd::cargo::cargo_bin!("howslow"));
+    howslow.args(["time", "--bench", "target/release/deps/sums-1", "--against", "HEAD"]).current_dir(&place);
+    howslow.env("CARGO", &cargo).env("TMPDIR", &scratch).env("HOWSLOW_DATA", data.path());
+    let mut howslow = howslow.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
     let builder = found("the build", || fs::read_to_string(&began).ok()?.trim().parse().ok());
     assert_eq!(git(&["worktree", "list"]).lines().count(), 2);
     howslow.kill().expect("ours");

@@ -21,12 +21,9 @@ pub(super) fn busy() -> Ours {
 pub(super) fn bill_behind(words: &[&str]) -> Bill {
     let (data, howslow) = (folder(), assert_cmd::cargo::cargo_bin!("howslow"));
     let words: Vec<String> = words.iter().map(|word| word.replace("HOWSLOW", path(howslow))).collect();
-    let output = Command::new(&words[0])
-        .args(&words[1..])
-        .env("HOWSLOW_DATA", data.path())
-        .env("HOWSLOW_PRICES", "kept")
-        .output()
-        .expect("it runs");
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).env("HOWSLOW_DATA", data.path()).env("HOWSLOW_PRICES", "kept");
+    let output = command.output().expect("it runs");
     assert!(!output.stdout.is_empty(), "{output:?}");
     Bill::from_bytes(&output.stdout)
 }

@@ -9,32 +9,20 @@ use crate::support::EXAMPLE;
 /// how often.
 type RequestedMix = (&'static str, u64, u64, &'static [(&'static str, f64)]);
 
+const CONNECTED: [(&str, f64); 4] =
+    [("called.socket", 30.0), ("called.connect", 30.0), ("called.close.connection", 30.0), ("called.close.last", 30.0)];
+const FORKED: [(&str, f64); 4] = [
+    ("process.vfork", 8.0),
+    ("process.fork.resident@resident=1073741824", 0.5),
+    ("page.fault.anonymous@frames=fresh", 16384.0),
+    ("page.unmap.touched@pages=base,size=67108864", 1.0),
+];
 const REQUESTED: &[RequestedMix] = &[
     ("preadv", 20, 0, &[("called.read@*size=1048576", 20.0)]),
     ("status", 50, 0, &[("called.read.proc", 50.0), ("called.lseek", 50.0)]),
-    (
-        "connect",
-        30,
-        0,
-        &[
-            ("called.socket", 30.0),
-            ("called.connect", 30.0),
-            ("called.close.connection", 30.0),
-            ("called.close.last", 30.0),
-        ],
-    ),
+    ("connect", 30, 0, &CONNECTED),
     // 64 MiB are touched for the first time, copied eight times, and given back at the end.
-    (
-        "fork",
-        8,
-        64,
-        &[
-            ("process.vfork", 8.0),
-            ("process.fork.resident@resident=1073741824", 0.5),
-            ("page.fault.anonymous@frames=fresh", 16384.0),
-            ("page.unmap.touched@pages=base,size=67108864", 1.0),
-        ],
-    ),
+    ("fork", 8, 64, &FORKED),
     // A byte through one pipe, and one back through another: half of them is read, half written.
     ("ping-pong", 50, 0, &[("called.pipe@size=1", 100.0)]),
     ("pipe", 50, 0, &[("called.pipe@size=4096", 50.0)]),
@@ -56,10 +44,8 @@ fn mix_of(data: &TempDir, place: &TempDir, program: &Path, (name, times, mib, wa
         let is_it =
             |name: &str| if end.is_empty() { name == id } else { name.starts_with(begin) && name.ends_with(end) };
         let mine = lines.iter().filter(|line| line["operation"].as_str().is_some_and(is_it));
-        mine.map(|line| {
-            line["times"].as_float().or(line["times"].as_integer().map(|times| times as f64)).expect("a number")
-        })
-        .sum()
+        let times = mine.map(|line| line["times"].as_float().or(line["times"].as_integer().map(|times| times as f64)));
+        times.map(|times| times.expect("a number")).sum()
     };
     wanted.iter().map(|(id, _)| times_of(id)).collect()
 }
@@ -73,19 +59,15 @@ fn what_a_program_requests_has_the_price_of_just_that() {
 fn each_request_is_in_the_mix() {
     let (Some(data), place) = (counting("ebpf"), folder()) else { return };
     if !Path::new("/sys/kernel/btf/vmlinux").exists() {
-        return testing::not_tested!(
-            "this kernel does not describe its types; a kernel with CONFIG_DEBUG_INFO_BTF does"
-        );
+        return testing::not_tested!("this kernel does not describe its types; CONFIG_DEBUG_INFO_BTF");
     }
     let Some(program) = savings::compiled(&place, "asks") else { return };
     let has_huge = savings::has_huge_pages();
     for requested in REQUESTED.iter().filter(|requested| requested.0 != "huge" || has_huge) {
         for (found, (id, times)) in mix_of(&data, &place, &program, *requested).into_iter().zip(requested.3) {
             // The start of the program reads and closes a few files, and has some pages.
-            let few = match *times {
-                5.0.. => (times * 0.02).max(if *id == "called.close.write" { 0.0 } else { 2.0 }),
-                _ => times * 0.1,
-            };
+            let some = if *id == "called.close.write" { 0.0 } else { 2.0 };
+            let few = if *times >= 5.0 { (times * 0.02).max(some) } else { times * 0.1 };
             // Memory may be in too many pieces for some huge pages.
             let least = if requested.0 == "huge" { times / 2.0 } else { times - few };
             assert!(found >= least && found <= times + few, "{}: {found} times {id}, not {times}", requested.0);
@@ -128,11 +110,8 @@ fn look_ups_of_many_names_are_priced_by_many_files() {
         let range = bill["explained_range_ns"].as_array().expect("a range");
         let [one, many] = [0, 1].map(|place| range[place].as_f64().expect("a figure"));
         let explained = bill["explained"]["ns"].as_f64().expect("a figure");
-        assert!(
-            many - one > 1e3 * f64::from(files),
-            "{files} files, 2 µs more each: {one} to {many}; {}",
-            bill["rows"]
-        );
+        let expected = format!("{files} files, 2 µs more each: {one} to {many}; {}", bill["rows"]);
+        assert!(many - one > 1e3 * f64::from(files), "{expected}");
         if name == "many" {
             assert_eq!(explained, many, "{one} to {many}");
         } else {

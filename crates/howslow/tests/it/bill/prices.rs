@@ -38,11 +38,8 @@ fn the_first_bill_measures_what_it_lacks_and_later_ones_use_it() {
     let third = bill().expect("text");
     assert!(third.contains("price: page.fault.anonymous"), "{third}");
     assert!(!measures(&third) || were_traced(&second), "{second}{third}");
-    howslow(&data)
-        .args(["bill", "--measure", "--on", "pdp-11-24", "--", "true"])
-        .assert()
-        .code(2)
-        .stderr(contains("another one"));
+    let words = ["bill", "--measure", "--on", "pdp-11-24", "--", "true"];
+    howslow(&data).args(words).assert().code(2).stderr(contains("another one"));
 }
 
 /// By `prices`, and by a prediction that lacks them.

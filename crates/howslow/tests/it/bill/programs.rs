@@ -61,13 +61,9 @@ pub fn compiled(place: &Path, name: &str, text: &str) -> PathBuf {
     let (source, program) = (place.join(format!("{name}.rs")), place.join(name));
     fs::write(&source, text).expect("its text");
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
-    let output = Command::new(rustc)
-        .args(["--edition", "2024", "-C", "debuginfo=0", "-o"])
-        .arg(&program)
-        .arg(&source)
-        .current_dir(place)
-        .output()
-        .expect("rustc runs");
+    let mut command = Command::new(rustc);
+    command.args(["--edition", "2024", "-C", "debuginfo=0", "-o"]).args([&program, &source]).current_dir(place);
+    let output = command.output().expect("rustc runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     program
 }

@@ -30,10 +30,8 @@ fn without_rights_a_command_is_followed_and_others_are_billed_by_their_accounts(
     };
     let follow = |words: &[&str], status: i32, expected: &[&str]| {
         let Some((code, page)) = page_of(words) else { return false };
-        assert!(
-            code == Some(status) && expected.iter().all(|text| page.contains(text)),
-            "{expected:?}: {code:?} {page}"
-        );
+        let is_expected = code == Some(status) && expected.iter().all(|text| page.contains(text));
+        assert!(is_expected, "{expected:?}: {code:?} {page}");
         true
     };
     let script = "i=0; while [ $i -lt 23 ]; do /bin/true; i=$((i+1)); done; grep NoNewPrivs /proc/self/status; exit 5";

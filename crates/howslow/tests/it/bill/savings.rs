@@ -116,16 +116,12 @@ impl Habits {
             figures[rank]
         };
         predicted.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let ends = match rank {
-            0 => predicted[0].1,
-            _ => [0, 1].map(|end| ranked(predicted.iter().map(|(_, ends)| ends[end]).collect())),
-        };
+        let middle = || [0, 1].map(|end| ranked(predicted.iter().map(|(_, ends)| ends[end]).collect()));
+        let ends = if rank == 0 { predicted[0].1 } else { middle() };
         let [before, after] = used.map(ranked);
         let saved = before - after;
-        assert!(
-            saved > ends[0] / HOST && saved < ends[1] * HOST,
-            "{habit} saves {saved}, and was predicted to save {predicted:?}"
-        );
+        let is_expected = saved > ends[0] / HOST && saved < ends[1] * HOST;
+        assert!(is_expected, "{habit} saves {saved}, and was predicted to save {predicted:?}");
     }
 }
 
@@ -216,10 +212,8 @@ fn syncing_less_saves_what_was_predicted(data: &TempDir) {
         return testing::left_out!("syncing waits {waited} ns in the turn that waited least: too little for a finding");
     }
     let (_, [least, most]) = finding.as_ref().expect("a finding");
-    assert!(
-        *least > 0.05 * most,
-        "{least} to {most} of {waited} ns: on a device that others hardly use, this says something"
-    );
+    // On a device that others hardly use, this says something.
+    assert!(*least > 0.05 * most, "{least} to {most} of {waited} ns");
     let saved = waited - waits_still;
     assert!(saved > least / HOST && saved < most * 1.2, "saves {saved} of {waited} ns, predicted {least} to {most}");
 }

@@ -70,11 +70,8 @@ fn a_locked_database_is_one_sentence_with_advice_and_loses_no_run() {
     let run = ["run", "loop.empty", "--keep", "--replay", replayed.to_str().expect("text")];
     let measured = hurried(&data, &file, &run);
     let errors = String::from_utf8_lossy(&measured.stderr).into_owned();
-    assert!(
-        measured.status.success() && errors.contains("is used by another program"),
-        "{:?} {errors}",
-        measured.status
-    );
+    let is_used = errors.contains("is used by another program");
+    assert!(measured.status.success() && is_used, "{:?} {errors}", measured.status);
     other.execute_batch("ROLLBACK").expect("no lock");
     drop(other);
     let rows = json(howslow(&data).env("HOWSLOW_STORE", &file).args(["history", "--json"]));

@@ -65,13 +65,12 @@ fn a_scratch_file_that_is_cut_costs_the_rounds_that_meet_it() {
         assert!(cut > 0, "no file was found to be cut");
         measured(&run, pattern.split('@').next().expect("an id"));
         let doubts = run.costs.iter().flat_map(|cost| &cost.doubts);
-        let lost: Vec<String> =
-            doubts.filter(|doubt| matches!(doubt, Doubt::RoundLost { .. })).map(ToString::to_string).collect();
-        let reasons = ["truncated", "bytes, not", "not the one that was written"];
-        assert!(
-            !lost.is_empty() && lost.iter().all(|lost| reasons.iter().any(|reason| lost.contains(reason))),
-            "{lost:?}"
-        );
+        let lost = doubts.filter(|doubt| matches!(doubt, Doubt::RoundLost { .. }));
+        let lost: Vec<String> = lost.map(ToString::to_string).collect();
+        let is_known = |lost: &String| {
+            ["truncated", "bytes, not", "not the one that was written"].iter().any(|reason| lost.contains(reason))
+        };
+        assert!(!lost.is_empty() && lost.iter().all(is_known), "{lost:?}");
         assert_eq!(names(place.path()), ["data"], "left behind");
     }
 }

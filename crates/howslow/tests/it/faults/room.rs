@@ -85,11 +85,9 @@ fn on_a_full_disk_the_rest_is_measured() {
         let run = run_of(&command.output().expect("it starts"));
         measured(&run, "loop.empty");
         for id in patterns[..2].iter().chain(&WRITERS) {
-            let Skip { reason, remedy, .. } = run
-                .skipped
-                .iter()
-                .find(|skip| skip.operation == *id && skip.at.word("state") != Some("cold"))
-                .unwrap_or_else(|| panic!("{id}: {:?}", run.skipped));
+            let is_it = |skip: &&Skip| skip.operation == *id && skip.at.word("state") != Some("cold");
+            let found = run.skipped.iter().find(is_it);
+            let Skip { reason, remedy, .. } = found.unwrap_or_else(|| panic!("{id}: {:?}", run.skipped));
             let expected = match (*id, finds_room) {
                 ("write.direct", false) => "in memory (tmpfs)",
                 ("write.fallocate", false) => "does not allocate space in advance",
@@ -129,12 +127,8 @@ fn a_limit_of_a_file_s_size_is_reported_as_a_full_disk_is() {
     let place = tempfile::tempdir().expect("a folder");
     let howslow = |script: &str| {
         let mut command = Command::new("sh");
-        command
-            .args(["-c", script])
-            .arg(assert_cmd::cargo::cargo_bin!("howslow"))
-            .args(REPLAY)
-            .current_dir(place.path());
-        command.env("HOWSLOW_DATA", place.path().join("data")).env("HOWSLOW_STORE", "files");
+        command.args(["-c", script]).arg(assert_cmd::cargo::cargo_bin!("howslow")).args(REPLAY);
+        command.current_dir(place.path()).env("HOWSLOW_DATA", place.path().join("data")).env("HOWSLOW_STORE", "files");
         command.output().expect("sh starts")
     };
     for script in ["ulimit -f 1; \"$0\" list --json >listed", "ulimit -f 1; \"$0\" run loop.empty \"$@\" -o run.json"] {

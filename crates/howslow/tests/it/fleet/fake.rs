@@ -174,11 +174,8 @@ fn jobs_that_wait_go_on_without_us_and_are_cancelled_on_request() {
     let folder = fleet::Folder::at(&fake.path().join("data/fleet"));
     until("the lock", || folder.lock("long-waits").is_err());
     let second = fake.fleet(&["attach", "long-waits"]);
-    assert!(
-        second.status.code() == Some(1) && errors_of(&second).contains("another howslow follows"),
-        "{}",
-        errors_of(&second)
-    );
+    let errors = errors_of(&second);
+    assert!(second.status.code() == Some(1) && errors.contains("another howslow follows"), "{errors}");
     // Ctrl-C requests nothing of the jobs.
     let pid = rustix::process::Pid::from_child(&attached);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("a signal");
@@ -217,12 +214,9 @@ fn what_makes_no_sense_is_refused_before_anything_is_submitted() {
         assert_eq!(result.status.code(), Some(2), "{words:?}: {}", errors_of(&result));
     }
     assert_eq!(std::fs::read_dir(fake.path().join("jobs")).expect("jobs").count(), 0, "something was submitted");
-    let nobody = Command::new(cargo_bin!("howslow"))
-        .args(["fleet", "run", "--slurm", "--installed"])
-        .env("HOWSLOW_DATA", fake.path().join("data"))
-        .env("PATH", "/nonexistent")
-        .output()
-        .expect("it starts");
-    assert_eq!(nobody.status.code(), Some(1));
-    assert!(errors_of(&nobody).contains("there is no command sinfo here: --slurm needs"), "{}", errors_of(&nobody));
+    let mut nobody = Command::new(cargo_bin!("howslow"));
+    nobody.args(["fleet", "run", "--slurm", "--installed"]).env("HOWSLOW_DATA", fake.path().join("data"));
+    let nobody = nobody.env("PATH", "/nonexistent").output().expect("it starts");
+    let is_named = errors_of(&nobody).contains("there is no command sinfo here: --slurm needs");
+    assert!(nobody.status.code() == Some(1) && is_named, "{nobody:?}");
 }

@@ -45,12 +45,9 @@ impl Server {
         std::fs::write(at.join("sshd_config"), server).expect("a configuration");
         let known = std::fs::read_to_string(at.join("host.pub")).expect("a key");
         std::fs::write(at.join("known"), format!("* {known}")).expect("known hosts");
-        let child = Command::new("setpriv")
-            .args(["--pdeathsig", "KILL", "/usr/sbin/sshd", "-D", "-e", "-f"])
-            .arg(at.join("sshd_config"))
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("sshd");
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "KILL", "/usr/sbin/sshd", "-D", "-e", "-f"]).arg(at.join("sshd_config"));
+        let child = command.stderr(Stdio::null()).spawn().expect("sshd");
         // The client takes its configuration from the user's home, not from HOME: a first `ssh` in PATH names the test's.
         let client = format!(
             "#!/bin/sh\nexec /usr/bin/ssh -F none -o IdentityFile={at}/user -o IdentitiesOnly=yes \

@@ -22,11 +22,8 @@ fn build(target: &str) -> Option<PathBuf> {
     let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
     let root = folders.find(|folder| folder.join("crates").is_dir()).expect("the workspace");
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let libraries = Command::new(rustc)
-        .current_dir(root)
-        .args(["--print", "target-libdir", "--target", target])
-        .output()
-        .expect("a compiler");
+    let words = ["--print", "target-libdir", "--target", target];
+    let libraries = Command::new(rustc).current_dir(root).args(words).output().expect("a compiler");
     let libraries = PathBuf::from(String::from_utf8_lossy(&libraries.stdout).trim());
     if !libraries.is_dir() {
         return None;
@@ -38,12 +35,9 @@ fn build(target: &str) -> Option<PathBuf> {
             build.env_remove(name);
         }
     }
-    let output = build
-        .current_dir(root)
-        .args(["build", "--locked", "--package", "howslow", "--no-default-features", "--profile", "systems"])
-        .args(["--target", target, "--message-format", "json-render-diagnostics"])
-        .output()
-        .expect("cargo");
+    build.args(["build", "--locked", "--package", "howslow", "--no-default-features", "--profile", "systems"]);
+    build.args(["--target", target, "--message-format", "json-render-diagnostics"]).current_dir(root);
+    let output = build.output().expect("cargo");
     assert!(output.status.success(), "{target}: {}", String::from_utf8_lossy(&output.stderr));
     // Only cargo knows its folder.
     let messages = String::from_utf8_lossy(&output.stdout);

@@ -8,12 +8,17 @@ use std::sync::OnceLock;
 use super::*;
 use crate::call_names::CallNames;
 use crate::counts::{Call, Times};
-use crate::{Options, Source, Target};
+use crate::{Options, Source, Target, tested};
 
 fn task(id: u64, process: u32, calls: u64) -> Task {
     let calls = BTreeMap::from([(Call::Native(39), Times { count: calls, results: 0 })]);
     let counts = Counts { calls, ..Counts::default() };
     Task { id, parent: Some(1), process, thread: process, name: format!("p{process}"), counts, ..Task::default() }
+}
+
+fn of_the_system() -> Option<Stretches> {
+    let options = Options { source: Some(Source::Bpf), ..Options::default() };
+    tested(Observer::start(Target::System, &options), "the system cannot be watched").map(Stretches::of)
 }
 
 static NAMES: OnceLock<CallNames> = OnceLock::new();
@@ -49,16 +54,14 @@ fn each_stretch_reports_its_own_calls_and_all_of_them_once() {
 #[test]
 fn an_hour_of_short_lived_processes_leaves_nothing_behind() {
     let mut recent = Recent::default();
-    let mut next = 10;
-    let mut total = 0;
-    let mut last: Vec<Task> = Vec::new();
+    let (mut next, mut total, mut last) = (10, 0, Vec::<Task>::new());
     for second in 0..3600 {
         let ended: Vec<Task> = last.drain(..).map(|task| Task { end_ns: Some(1), ..task }).collect();
         last = (0..50).map(|number| task(next + number, (next + number) as u32, 2)).collect();
         next += 50;
         // Ten tasks are lost: their end is never reported.
-        let seen: u64 = stretch(&mut recent, &ended[ended.len().min(10)..], &last).iter().map(|(_, calls)| calls).sum();
-        total += seen;
+        let seen = stretch(&mut recent, &ended[ended.len().min(10)..], &last);
+        total += seen.iter().map(|(_, calls)| calls).sum::<u64>();
         assert!(recent.known.len() <= 100, "{} tasks are known after {second} s", recent.known.len());
         assert!(recent.started.len() <= 50);
     }
@@ -67,11 +70,7 @@ fn an_hour_of_short_lived_processes_leaves_nothing_behind() {
 
 #[test]
 fn the_system_is_observed_stretch_by_stretch() {
-    let observer = match Observer::start(Target::System, &Options { source: Some(Source::Bpf), ..Options::default() }) {
-        Ok(observer) => observer,
-        Err(error) => return testing::not_tested!("{error}"),
-    };
-    let mut stretches = Stretches::of(observer);
+    let Some(mut stretches) = of_the_system() else { return };
     let mut child = Command::new("sh");
     // What this process itself creates is not known to have been created.
     child.args(["-c", "read x; sh -c 'echo $$; read x; kill -0 $$; kill -0 $$; kill -0 $$; read x'; :"]);
@@ -84,9 +83,8 @@ fn the_system_is_observed_stretch_by_stretch() {
     BufReader::new(child.stdout.take().expect("its output")).read_line(&mut line).expect("a line");
     let id: u32 = line.trim().parse().expect("its id");
     let kills = |stretch: &Stretch| {
-        let process = stretch.seen.processes.iter().find(|process| process.pid == Some(id));
-        process
-            .map(|process| process.requests.calls.iter().find(|call| call.call == "kill").map_or(0, |call| call.count))
+        let process = stretch.seen.processes.iter().find(|process| process.pid == Some(id))?;
+        Some(process.requests.calls.iter().find(|call| call.call == "kill").map_or(0, |call| call.count))
     };
     // The shell has begun to read once it sleeps.
     let collect_until_asleep = |stretches: &mut Stretches| {
@@ -123,11 +121,7 @@ fn the_system_is_observed_stretch_by_stretch() {
 /// The kernel gives a new task the stack of one that ended, by whose address those that are not watched are remembered.
 #[test]
 fn what_follows_an_ended_thread_of_this_process_is_watched() {
-    let observer = match Observer::start(Target::System, &Options { source: Some(Source::Bpf), ..Options::default() }) {
-        Ok(observer) => observer,
-        Err(error) => return testing::not_tested!("{error}"),
-    };
-    let mut stretches = Stretches::of(observer);
+    let Some(mut stretches) = of_the_system() else { return };
     let (mut children, mut seen) = (BTreeSet::new(), BTreeSet::new());
     let note = |stretches: &mut Stretches, seen: &mut BTreeSet<u32>| {
         seen.extend(stretches.take().expect("a stretch").seen.processes.iter().filter_map(|process| process.pid));
@@ -193,10 +187,7 @@ fn a_process_that_only_computes_has_its_time_and_its_end() {
     });
     let _ = child.kill();
     child.wait().expect("its end");
-    let seen = match seen {
-        Ok(seen) => seen,
-        Err(error) => return testing::not_tested!("{error}"),
-    };
+    let Some(seen) = tested(seen, "no process can be watched") else { return };
     let process = seen.processes.iter().find(|process| process.pid == Some(child.id())).expect("it was watched");
     assert!(process.usage.cpu_ns.is_some_and(|used| used > 1e7), "{process:?}");
     assert_eq!(process.requests.signals.iter().map(|signal| signal.count).sum::<u64>(), 1, "{process:?}");

@@ -49,11 +49,8 @@ impl AnonymousDocument {
         match value {
             // What a bill is of is a command line; what a row of it is, a call.
             Value::Object(fields) if key == "seen" && fields.contains_key("what") => {
-                let rest: serde_json::Map<String, Value> = fields
-                    .iter()
-                    .filter(|(name, _)| *name != "what")
-                    .map(|(name, field)| (name.clone(), field.clone()))
-                    .collect();
+                let mut rest = fields.clone();
+                rest.remove("what");
                 let mut clean = self.clean(&Value::Object(rest), "");
                 clean["what"] = Value::String("a command".into());
                 clean

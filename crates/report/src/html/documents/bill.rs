@@ -11,11 +11,10 @@ use crate::chart::Flame;
 const FEW: usize = 25;
 
 pub(super) fn bill(document: &Value, id: String) -> Section {
-    let seen = document.get("seen").unwrap_or(&Value::Null);
+    let seen = &document["seen"];
     let elapsed = number(seen, "elapsed_ns");
     let charged = number(document, "charged_ns");
-    let kernel =
-        if document.get("kernel_alone").and_then(Value::as_bool) == Some(true) { " in the kernel" } else { "" };
+    let kernel = if document["kernel_alone"] == true { " in the kernel" } else { "" };
     let head = format!(
         "Of {}: {} elapsed, {} of processor time charged{kernel}, of which the bill explains {}; counted by {}.",
         text(seen, "what"),
@@ -24,11 +23,8 @@ pub(super) fn bill(document: &Value, id: String) -> Section {
         share(number(document, "explained_share")),
         text(seen, "source")
     );
-    let findings = items(document, "findings")
-        .iter()
-        .take(MOST)
-        .map(|finding| format!("{}{}", text(finding, "text"), saves(finding)));
-    let findings: Vec<String> = findings.collect();
+    let findings = items(document, "findings").iter().take(MOST);
+    let findings: Vec<_> = findings.map(|finding| format!("{}{}", text(finding, "text"), saves(finding))).collect();
     let none = if findings.is_empty() { "No habit that costs time was found.".to_string() } else { String::new() };
     let flame = Flame::from_folded(&stacks(seen));
     let (shown, rest) = lines(document);
@@ -81,11 +77,10 @@ fn lines(document: &Value) -> (BlockTable, BlockTable) {
 fn waits(seen: &Value) -> BlockTable {
     let mut table =
         BlockTable::new("<<>>>>", &["in the call", "for", "times", "together", "half within", "99 in 100 within"]);
-    let together = seen.get("together").unwrap_or(&Value::Null);
+    let together = &seen["together"];
     let mut waits: Vec<&Value> = items(together, "waits").iter().collect();
-    waits.sort_by(|one, other| {
-        number(other, "total_ns").unwrap_or(0.0).total_cmp(&number(one, "total_ns").unwrap_or(0.0))
-    });
+    let total = |wait: &Value| number(wait, "total_ns").unwrap_or(0.0);
+    waits.sort_by(|one, other| total(other).total_cmp(&total(one)));
     for wait in waits.into_iter().take(FEW) {
         table.rows.push(vec![
             text(wait, "call").into(),
@@ -114,7 +109,7 @@ fn stacks(seen: &Value) -> String {
         return stacks;
     }
     for process in items(seen, "processes").iter().take(MOST) {
-        let requests = process.get("requests").unwrap_or(&Value::Null);
+        let requests = &process["requests"];
         for pair in items(requests, "pairs").iter().take(MOST) {
             let [own, first, then] = [text(process, "name"), text(pair, "first"), text(pair, "then")].map(frame);
             stacks += &format!("{own};{first};{then} {}\n", number(pair, "count").unwrap_or(0.0));
@@ -132,11 +127,11 @@ pub(super) fn changes(document: &Value, id: String) -> Section {
         let name = text(figure, "figure");
         let is_time = ["elapsed", "cpu", "user", "kernel", "waiting"].contains(&name);
         let cell = |key: &str| if is_time { time(number(figure, key)) } else { count(number(figure, key)) };
-        let ratio =
-            items(figure, "ratio").iter().filter_map(Value::as_f64).map(|end| format!("{end:.3}")).collect::<Vec<_>>();
-        let verdict =
-            if text(figure, "verdict") == "single" { "one run each: no verdict" } else { text(figure, "verdict") };
-        figures.rows.push(vec![name.into(), cell("before"), cell("after"), ratio.join(" – "), verdict.into()]);
+        let ratio = items(figure, "ratio").iter().filter_map(Value::as_f64).map(|end| format!("{end:.3}"));
+        let ratio = ratio.collect::<Vec<_>>().join(" – ");
+        let verdict = text(figure, "verdict");
+        let verdict = if verdict == "single" { "one run each: no verdict" } else { verdict };
+        figures.rows.push(vec![name.into(), cell("before"), cell("after"), ratio, verdict.into()]);
     }
     let mut rows =
         BlockTable::new("<>>>>>>", &["line", "times before", "after", "CPU before", "after", "waits before", "after"]);

@@ -6,7 +6,7 @@ use record::units::{counted, percent};
 use serde_json::Value;
 
 use super::super::form::{Block, BlockTable, Section};
-use super::json::{MOST, added, items, number, text};
+use super::json::{MOST, added, items, number, text, word};
 use crate::chart::Heat;
 use crate::fleet_report::nodes_by_families;
 
@@ -31,8 +31,9 @@ pub(super) fn fleet(document: &Value, id: String) -> Section {
     for class in classes.iter().take(MOST) {
         section = section
             .with(Block::Heading(format!("Class {}", text(class, "class"))))
-            .with(Block::Text(class_text(class)));
-        section = section.with(Block::Table(differing(class))).with(Block::Heat(heat(class, &named)));
+            .with(Block::Text(class_text(class)))
+            .with(Block::Table(differing(class)))
+            .with(Block::Heat(heat(class, &named)));
     }
     section
 }
@@ -45,21 +46,10 @@ fn slow_nodes(slow: &[Value]) -> BlockTable {
         let by: Vec<String> =
             families.iter().take(4).map(|family| family.get("ratio").map(added).unwrap_or_default()).collect();
         let names: Vec<&str> = families.iter().take(4).map(|family| text(family, "family")).collect();
-        let cause = |cause: &Value| {
-            let kind = cause
-                .get("kind")
-                .map(|kind| kind.as_str().map_or_else(|| kind.to_string(), String::from))
-                .unwrap_or_default();
-            format!("{} ({})", kind.replace('_', " "), text(cause, "because"))
-        };
+        let cause = |cause: &Value| format!("{} ({})", word(cause, "kind").replace('_', " "), text(cause, "because"));
         let causes: Vec<String> = items(node, "causes").iter().take(6).map(cause).collect();
-        table.rows.push(vec![
-            text(node, "node").into(),
-            text(node, "class").into(),
-            by.join("; "),
-            names.join("; "),
-            causes.join("; "),
-        ]);
+        let [name, class] = ["node", "class"].map(|key| text(node, key).to_string());
+        table.rows.push(vec![name, class, by.join("; "), names.join("; "), causes.join("; ")]);
     }
     table
 }
@@ -68,12 +58,8 @@ fn doubted(document: &Value) -> BlockTable {
     let mut table = BlockTable::new("<<<<", &["not accused: figures in doubt", "slower by", "in", "doubt"]);
     for node in items(document, "doubted").iter().take(MOST) {
         let ratio = node.get("ratio").map(added).unwrap_or_default();
-        table.rows.push(vec![
-            text(node, "node").into(),
-            ratio,
-            text(node, "family").into(),
-            text(node, "doubt").into(),
-        ]);
+        let [name, family, doubt] = ["node", "family", "doubt"].map(|key| text(node, key).to_string());
+        table.rows.push(vec![name, ratio, family, doubt]);
     }
     table
 }

@@ -1,5 +1,6 @@
 //! Interference: a matrix for each place where the other work runs.
 
+use analysis::distinct;
 use serde_json::Value;
 
 use super::super::form::{Block, BlockTable, Section};
@@ -8,16 +9,14 @@ use crate::chart::{Heat, Unit};
 
 const KINDS: usize = 40;
 
-pub(super) fn interference(document: &Value, id: String) -> Section {
-    let cells: Vec<&Value> = items(document, "cells").iter().filter(|cell| items(cell, "beside").len() == 1).collect();
-    let mut places: Vec<&str> = Vec::new();
-    let (mut victims, mut aggressors): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
-    let loads: Vec<&Value> = cells.iter().map(|cell| &items(cell, "beside")[0]).collect();
-    for (cell, load) in cells.iter().zip(&loads) {
-        add(&mut places, text(load, "place"));
-        add(&mut victims, text(cell, "victim"));
-        add(&mut aggressors, text(load, "kind"));
-    }
+pub(super) fn interference<'v>(document: &'v Value, id: String) -> Section {
+    let cells: Vec<&'v Value> =
+        items(document, "cells").iter().filter(|cell| items(cell, "beside").len() == 1).collect();
+    let loads: Vec<&'v Value> = cells.iter().map(|cell| &items(cell, "beside")[0]).collect();
+    let each = |of: &[&'v Value], key: &str| -> Vec<&'v str> {
+        distinct(of.iter().map(|value| text(value, key))).take(KINDS).collect()
+    };
+    let [places, victims, aggressors] = [each(&loads, "place"), each(&cells, "victim"), each(&loads, "kind")];
     let mut section = Section::new(id, "Interference").with(Block::Text(
         "How much longer the work of each row takes beside the work of each column, in percent. - is inconclusive or was not measured.".into(),
     ));
@@ -32,16 +31,14 @@ pub(super) fn interference(document: &Value, id: String) -> Section {
             let (cell, _) = found.filter(|(cell, _)| cell.get("conclusive").and_then(Value::as_bool) != Some(false))?;
             number(cell.get("elapsed")?, "value").map(|value| ((value - 1.0) * 100.0).round() + 0.0)
         };
-        let known = victims.iter().any(|victim| aggressors.iter().any(|aggressor| cell(victim, aggressor).is_some()));
-        if known {
+        let row = |victim: &&str| aggressors.iter().map(|aggressor| cell(victim, aggressor)).collect();
+        let cells: Vec<Vec<Option<f64>>> = victims.iter().map(row).collect();
+        if cells.iter().flatten().any(Option::is_some) {
             section = section.with(Block::Heat(Heat {
                 title: format!("beside work on {}", place_text(place)),
                 rows: victims.iter().map(ToString::to_string).collect(),
                 columns: aggressors.iter().map(ToString::to_string).collect(),
-                cells: victims
-                    .iter()
-                    .map(|victim| aggressors.iter().map(|aggressor| cell(victim, aggressor)).collect())
-                    .collect(),
+                cells,
                 absent: "inconclusive or not measured",
                 unit: Unit::Count,
             }));
@@ -53,13 +50,8 @@ pub(super) fn interference(document: &Value, id: String) -> Section {
         let points =
             |key: &str| number(row, key).map_or_else(|| "-".into(), |value| format!("{:+.1} %", (value - 1.0) * 100.0));
         let measured = row.get("measured").map(added).unwrap_or_default();
-        several.rows.push(vec![
-            text(row, "victim").into(),
-            super::json::texts(row, "beside").join(", "),
-            measured,
-            points("product"),
-            points("sum"),
-        ]);
+        let beside = super::json::texts(row, "beside").join(", ");
+        several.rows.push(vec![text(row, "victim").into(), beside, measured, points("product"), points("sum")]);
     }
     section.with_titled("Several at once", Block::Table(several))
 }
@@ -70,11 +62,5 @@ fn place_text(place: &str) -> &str {
         "other" => "another CPU",
         "same" => "the same CPU",
         other => other,
-    }
-}
-
-fn add<'v>(list: &mut Vec<&'v str>, name: &'v str) {
-    if !list.contains(&name) && list.len() < KINDS {
-        list.push(name);
     }
 }

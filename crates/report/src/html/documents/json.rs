@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+pub(super) use crate::interval::time;
+
 /// More than this of any list is counted, not shown.
 pub(super) const MOST: usize = 500;
 
@@ -13,6 +15,11 @@ pub(super) fn number(of: &Value, key: &str) -> Option<f64> {
 /// The text of this name; empty if there is none.
 pub(super) fn text<'v>(of: &'v Value, key: &str) -> &'v str {
     of.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The value of this name as a word, whatever it is; empty if there is none.
+pub(super) fn word(of: &Value, key: &str) -> String {
+    of.get(key).map(|value| value.as_str().map_or_else(|| value.to_string(), String::from)).unwrap_or_default()
 }
 
 /// The items of the list of this name.
@@ -28,11 +35,6 @@ pub(super) fn texts(of: &Value, key: &str) -> Vec<String> {
 /// As [`texts`], with another limit, and with an empty text in the place of what is none.
 pub(super) fn all_texts(of: &Value, key: &str, most: usize) -> Vec<String> {
     items(of, key).iter().map(|item| item.as_str().unwrap_or_default().to_string()).take(most).collect()
-}
-
-/// A time in ns; `-` if there is none.
-pub(super) fn time(ns: Option<f64>) -> String {
-    ns.map_or_else(|| "-".into(), |ns| record::Nanoseconds(ns).to_string())
 }
 
 /// A share; `-` if there is none.

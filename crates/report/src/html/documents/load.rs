@@ -5,7 +5,7 @@ use record::units::{counted, significant};
 use serde_json::Value;
 
 use super::super::form::{Block, BlockTable, Section};
-use super::json::{items, number, share, text};
+use super::json::{items, number, share, text, word};
 use crate::chart::{Axis, Chart, Series, Unit};
 
 const MOST: usize = 200;
@@ -37,8 +37,7 @@ pub(super) fn load(document: &Value, id: String) -> Section {
     for cliff in items(document, "cliffs").iter().take(8) {
         section = section.with(Block::Chart(cliff_chart(cliff)));
     }
-    let notes = super::json::texts(document, "notes");
-    section.with(Block::List(notes))
+    section.with(Block::List(super::json::texts(document, "notes")))
 }
 
 /// The share of the processors' time in which nothing ran; `None` if none of its kinds is known.
@@ -69,22 +68,20 @@ fn curves(of: &[&Value], read: FigureOf<'_>, before: &str) -> Vec<Series> {
 fn curve_name(configuration: &Value) -> String {
     let memory = number(configuration, "memory")
         .map_or_else(|| "all memory".into(), |bytes| record::Bytes(bytes as u64).to_string());
-    let device =
-        configuration.get("device").map(|device| device.as_str().map_or_else(|| device.to_string(), String::from));
     let eligible =
         number(configuration, "eligible").map_or_else(String::new, |eligible| format!(", {eligible} eligible"));
     let cpus = counted(number(configuration, "cpus").unwrap_or(0.0) as u64, "CPU");
     let relief = configuration.get("relief").and_then(Value::as_str).filter(|relief| *relief != "none");
     let relief = relief.map_or_else(String::new, |relief| format!(", {relief}"));
-    format!("{memory}, {cpus}, {}{eligible}{relief}", device.unwrap_or_default())
+    format!("{memory}, {cpus}, {}{eligible}{relief}", word(configuration, "device"))
 }
 
 fn table(measured: &[&Value]) -> BlockTable {
     let titles = ["configuration", "users", "a second", "mean response", "p95", "idle", "faults from the device"];
     let mut table = BlockTable::new("<>>>>>>", &titles);
     for row in measured {
-        let configuration = row.get("configuration").unwrap_or(&Value::Null);
-        let all = row.get("all").unwrap_or(&Value::Null);
+        let configuration = &row["configuration"];
+        let all = &row["all"];
         let seconds = |value: Option<f64>| super::json::time(value.map(|seconds| seconds * 1e9));
         let p95 = items(all, "percentiles").iter().find(|percentile| number(percentile, "share") == Some(0.95));
         let p95 = p95
@@ -104,9 +101,8 @@ fn table(measured: &[&Value]) -> BlockTable {
 }
 
 fn cliff_chart(cliff: &Value) -> Chart {
-    let points = items(cliff, "points")
-        .iter()
-        .filter_map(|point| Some((number(point, "memory")?, number(point, "throughput")?)));
+    let points = items(cliff, "points").iter();
+    let points = points.filter_map(|point| Some((number(point, "memory")?, number(point, "throughput")?)));
     Chart {
         title: format!("Throughput as memory shrinks: {}", text(cliff, "common")),
         x: Axis::log("memory", Unit::Bytes),

@@ -1,5 +1,6 @@
 //! A document of no kind that is drawn: its fields and lists as tables.
 
+use analysis::distinct;
 use serde_json::{Map, Value};
 
 use super::super::form::{Block, BlockTable, Section};
@@ -42,19 +43,14 @@ fn object(fields: &Map<String, Value>, depth: usize) -> Vec<Block> {
 
 /// A list of objects as a table of the fields that they have.
 pub(super) fn list(items: &[Value]) -> Block {
-    let mut names: Vec<&String> = Vec::new();
-    for name in items.iter().take(MOST_ROWS).filter_map(Value::as_object).flat_map(Map::keys) {
-        if !names.contains(&name) && names.len() < MOST_COLUMNS {
-            names.push(name);
-        }
-    }
+    let names = items.iter().take(MOST_ROWS).filter_map(Value::as_object).flat_map(Map::keys);
+    let names: Vec<&str> = distinct(names.map(String::as_str)).take(MOST_COLUMNS).collect();
     if names.is_empty() {
         return Block::List(items.iter().take(MOST_ROWS).map(cell).collect());
     }
-    let titles: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
-    let mut table = BlockTable::new(&"<".repeat(titles.len()), &titles);
+    let mut table = BlockTable::new(&"<".repeat(names.len()), &names);
     for item in items.iter().take(MOST_ROWS) {
-        table.rows.push(names.iter().map(|name| item.get(name.as_str()).map(cell).unwrap_or_default()).collect());
+        table.rows.push(names.iter().map(|name| item.get(*name).map(cell).unwrap_or_default()).collect());
     }
     if items.len() > MOST_ROWS {
         table.rows.push(vec![format!("and {} more", items.len() - MOST_ROWS)]);

@@ -15,34 +15,28 @@ pub(super) fn prefetch(document: &Value, id: String) -> Section {
     let (distances, quantities) = (axis("distances"), axis("quantities"));
     let rate = |distance: u64, quantity: u64| {
         let found = items(document, "windows").iter().find(|tried| {
-            let window = tried.get("of").unwrap_or(&Value::Null);
-            (window.get("distance").and_then(Value::as_u64), window.get("quantity").and_then(Value::as_u64))
-                == (Some(distance), Some(quantity))
+            ["distance", "quantity"].map(|key| tried["of"][key].as_u64()) == [Some(distance), Some(quantity)]
         });
         median(found?)
     };
+    let row = |distance: &u64| quantities.iter().map(|quantity| rate(*distance, *quantity)).collect();
     let heat = Heat {
         title: "Rate by the distance ahead (rows) and the quantity of a request (columns)".into(),
         rows: distances.iter().map(|distance| Bytes(*distance).to_string()).collect(),
         columns: quantities.iter().map(|quantity| Bytes(*quantity).to_string()).collect(),
-        cells: distances
-            .iter()
-            .map(|distance| quantities.iter().map(|quantity| rate(*distance, *quantity)).collect())
-            .collect(),
+        cells: distances.iter().map(row).collect(),
         absent: "not tried",
         unit: Unit::BytesPerSecond,
     };
     let window = |key: &str| {
-        let held = document.get(key).unwrap_or(&Value::Null);
+        let held = &document[key];
         let bytes = |key: &str| number(held, key).map_or_else(|| "-".into(), |bytes| Bytes(bytes as u64).to_string());
         format!("{} ahead in requests of {}", bytes("distance"), bytes("quantity"))
     };
     let mut plain = BlockTable::new("<>", &["without a window", "rate"]);
     for tried in items(document, "plain").iter().take(MOST) {
-        plain.rows.push(vec![
-            text(tried, "of").into(),
-            median(tried).map_or_else(|| "-".into(), |rate| Amount(rate).of("B/s")),
-        ]);
+        let rate = median(tried).map_or_else(|| "-".into(), |rate| Amount(rate).of("B/s"));
+        plain.rows.push(vec![text(tried, "of").into(), rate]);
     }
     Section::new(id, "Prefetch")
         .with(Block::Text(format!("Best: {}. Recommended: {}.", window("best"), window("recommended"))))

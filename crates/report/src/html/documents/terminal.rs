@@ -30,12 +30,8 @@ fn keystrokes(document: &Value) -> BlockTable {
     for typed in items(document, "keystrokes").iter().take(MOST) {
         let quantiles = typed.get("latency").map_or(&[][..], |latency| items(latency, "quantiles"));
         let within = |name| {
-            time(
-                quantiles
-                    .iter()
-                    .find(|quantile| text(quantile, "name") == name)
-                    .and_then(|quantile| number(quantile, "ns")),
-            )
+            let found = quantiles.iter().find(|quantile| text(quantile, "name") == name);
+            time(found.and_then(|quantile| number(quantile, "ns")))
         };
         let apart = number(typed, "pause_s").filter(|&pause| pause > 0.0).map(|pause| pause * 1e9);
         let apart = apart.map_or_else(|| "in a row".into(), |ns| time(Some(ns)));
@@ -47,7 +43,7 @@ fn keystrokes(document: &Value) -> BlockTable {
 fn transfers(document: &Value) -> BlockTable {
     let mut table = BlockTable::new("<<>>>", &["input", "echo", "bytes a read", "reads", "rate"]);
     for transfer in items(document, "transfers").iter().take(MOST) {
-        let echo = if transfer.get("echo").and_then(Value::as_bool) == Some(true) { "yes" } else { "no" };
+        let echo = if transfer["echo"] == true { "yes" } else { "no" };
         let rate = number(transfer, "bytes").zip(number(transfer, "elapsed_s")).map(|(bytes, s)| bytes / s);
         let rate = rate.map_or_else(|| "-".into(), |rate| Amount(rate).of("B/s"));
         let [size, reads] = ["read_bytes", "reads"].map(|key| count(number(transfer, key)));

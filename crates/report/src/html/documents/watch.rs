@@ -21,9 +21,8 @@ pub(super) fn watch(document: &Value, id: String) -> Section {
     }
     for change in changes.iter().take(CHANGES) {
         let runs = number(change, "runs").unwrap_or(0.0);
-        let since = Some(text(change, "started"))
-            .filter(|since| !since.is_empty())
-            .map_or_else(String::new, |since| format!(" at {since}"));
+        let started = text(change, "started");
+        let since = if started.is_empty() { String::new() } else { format!(" at {started}") };
         let seen = if runs == 1.0 { "only the newest run shows it".into() } else { format!("{runs} runs show it") };
         let mut costs = BlockTable::new("<>>>", &["cost", "times", "low – high", ""]);
         for cost in items(change, "costs").iter().take(MOST) {
@@ -52,15 +51,11 @@ pub(super) fn watch(document: &Value, id: String) -> Section {
 
 /// A cost from run to run, with its changes marked.
 fn chart(series: &Value) -> Chart {
-    let (mut points, mut intervals) = (Vec::new(), Vec::new());
-    for (place, figure) in items(series, "figures").iter().enumerate() {
-        if let (Some(value), Some(low), Some(high)) =
-            (number(figure, "value"), number(figure, "low"), number(figure, "high"))
-        {
-            points.push((place as f64 + 1.0, value));
-            intervals.push((low, high));
-        }
-    }
+    let figures = items(series, "figures").iter().enumerate().filter_map(|(place, figure)| {
+        let [value, low, high] = ["value", "low", "high"].map(|key| number(figure, key));
+        Some(((place as f64 + 1.0, value?), (low?, high?)))
+    });
+    let (points, intervals) = figures.unzip();
     let marks =
         items(series, "changes").iter().filter_map(Value::as_f64).map(|place| (place + 0.5, "change".to_string()));
     Chart {

@@ -5,8 +5,7 @@ use std::io::Write;
 use record::{Cost, Doubt, Run};
 use serde::Serialize;
 
-use super::exporter::{ExportError, Exporter, only};
-use super::json;
+use super::exporter::{Exporter, Written, json, only};
 
 const NAME: &str = "github-action";
 
@@ -18,11 +17,10 @@ pub(super) const GITHUB_ACTION: Exporter = Exporter {
     write,
 };
 
-fn write(runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+fn write(runs: &[Run], out: &mut dyn Write) -> Written {
     let costs = only(NAME, runs)?.into_iter().flat_map(|run| &run.costs);
     let document: Vec<ActionEntry> = costs.filter(|cost| cost.quoted().0.is_finite()).map(ActionEntry::of).collect();
-    json::document(&document, out)?;
-    Ok(Vec::new())
+    json(&document, out)
 }
 
 #[derive(Serialize)]

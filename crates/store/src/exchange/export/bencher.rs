@@ -6,8 +6,7 @@ use std::io::Write;
 use record::{Cost, Run};
 use serde::Serialize;
 
-use super::exporter::{ExportError, Exporter, only};
-use super::json;
+use super::exporter::{Exporter, Written, json, only};
 
 const NAME: &str = "bencher";
 
@@ -19,12 +18,11 @@ pub(super) const BENCHER: Exporter = Exporter {
     write,
 };
 
-fn write(runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+fn write(runs: &[Run], out: &mut dyn Write) -> Written {
     let costs = only(NAME, runs)?.into_iter().flat_map(|run| &run.costs);
     let reported = costs.filter(|cost| cost.quoted().0.is_finite());
     let document: BTreeMap<String, Measures> = reported.map(|cost| (cost.name(), Measures::of(cost))).collect();
-    json::document(&document, out)?;
-    Ok(Vec::new())
+    json(&document, out)
 }
 
 #[derive(Serialize)]

@@ -5,15 +5,6 @@ use record::{CallCount, NamedCount, Observation, Requests};
 
 use super::exposition::{Dialect, Exposition, Kind, labels};
 
-/// The dialect of a bill's exposition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BillMetrics {
-    /// OpenMetrics 1.0.0, for scrapers.
-    OpenMetrics,
-    /// The Prometheus text format, for the node exporter's textfile collector, which cannot read OpenMetrics.
-    Prometheus,
-}
-
 /// A family of counters. The unit is the end of its name, if it has one.
 fn counted<'a, const N: usize>(
     text: &mut Exposition,
@@ -28,11 +19,8 @@ fn counted<'a, const N: usize>(
 }
 
 /// The exposition of what was seen until now, and of its prices.
-pub fn bill_metrics(seen: &Observation, bill: &Bill, form: BillMetrics) -> String {
-    let mut text = Exposition::new(match form {
-        BillMetrics::OpenMetrics => Dialect::OpenMetrics,
-        BillMetrics::Prometheus => Dialect::Prometheus,
-    });
+pub fn bill_metrics(seen: &Observation, bill: &Bill, dialect: Dialect) -> String {
+    let mut text = Exposition::new(dialect);
     text.family("howslow_watch", Kind::Info, "What is watched, and how it is counted.");
     text.sample(&labels([("what", seen.what.as_str()), ("source", seen.source.as_str())]), 1.0);
     counted(&mut text, "howslow_watched_seconds", "How long it was watched.", [([], seen.elapsed_ns / 1e9)]);
@@ -126,7 +114,7 @@ mod tests {
         };
         let mut bill = analysis::bill::bill(&seen, None);
         bill.rows[0].cpu_ns = Some(3e9);
-        let text = bill_metrics(&seen, &bill, BillMetrics::OpenMetrics);
+        let text = bill_metrics(&seen, &bill, Dialect::OpenMetrics);
         for line in [
             "howslow_watch_info{what=\"sh -c \\\"a\\\\b\\\"\",source=\"eBPF\"} 1",
             "# UNIT howslow_watched_seconds seconds",
@@ -149,10 +137,11 @@ mod tests {
             if let Some(rest) = line.strip_prefix("# TYPE ") {
                 let (name, kind) = rest.split_once(' ').expect("a type");
                 family = name.into();
-                end = [("counter", "_total"), ("info", "_info")]
-                    .into_iter()
-                    .find(|of| of.0 == kind)
-                    .map_or("", |of| of.1);
+                end = match kind {
+                    "counter" => "_total",
+                    "info" => "_info",
+                    _ => "",
+                };
                 assert!(reported.insert(family.clone()), "{family} is written twice");
             } else if !line.starts_with('#') {
                 let name = line.split(['{', ' ']).next().expect("a name");

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use record::Run;
 
-use super::exporter::{ExportError, Exporter};
+use super::exporter::{ExportError, Exporter, Written};
 use crate::exchange::costs::cost_table;
 use crate::exchange::table::{Cell, Table};
 
@@ -16,7 +16,7 @@ pub(super) const CSV: Exporter = Exporter {
     write,
 };
 
-fn write(runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+fn write(runs: &[Run], out: &mut dyn Write) -> Written {
     csv(&cost_table(runs), out)?;
     Ok(Vec::new())
 }

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use record::Run;
+use serde::Serialize;
 
 /// What the reader of an export should know.
 pub type Written = Result<Vec<String>, ExportError>;
@@ -29,6 +30,13 @@ pub enum ExportError {
     Io(#[from] std::io::Error),
     #[error("the format {format} holds one run, and {runs} were given; export each to a file of its own")]
     OneRun { format: &'static str, runs: usize },
+}
+
+/// Writes a document of JSON, and a line end.
+pub(super) fn json(document: &impl Serialize, out: &mut dyn Write) -> Written {
+    serde_json::to_writer_pretty(&mut *out, document).map_err(std::io::Error::from)?;
+    out.write_all(b"\n")?;
+    Ok(Vec::new())
 }
 
 /// The only run, for formats that hold one.

@@ -4,11 +4,12 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
+/// The dialect of an exposition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Dialect {
-    /// OpenMetrics 1.0.0.
+pub enum Dialect {
+    /// OpenMetrics 1.0.0, for scrapers.
     OpenMetrics,
-    /// The Prometheus text format, version 0.0.4.
+    /// The Prometheus text format, version 0.0.4, for the node exporter's textfile collector, which cannot read OpenMetrics.
     Prometheus,
 }
 
@@ -59,9 +60,8 @@ impl Exposition {
             Kind::Gauge => (name.to_string(), "gauge"),
         };
         let _ = writeln!(self.text, "# TYPE {written} {kind}");
-        let unit = ["seconds", "bytes"]
-            .into_iter()
-            .find(|unit| name.strip_suffix(unit).is_some_and(|base| base.ends_with('_')));
+        let mut units = ["seconds", "bytes"].into_iter();
+        let unit = units.find(|unit| name.strip_suffix(unit).is_some_and(|base| base.ends_with('_')));
         if let Some(unit) = unit.filter(|_| open) {
             let _ = writeln!(self.text, "# UNIT {written} {unit}");
         }
@@ -100,11 +100,7 @@ fn escaped(text: &str) -> String {
 pub(crate) fn label_name(axis: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     let name: String = axis.chars().map(plain).collect();
-    if name.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_uppercase()) {
-        name
-    } else {
-        format!("axis_{name}")
-    }
+    if name.starts_with(|c: char| c.is_ascii_alphabetic()) { name } else { format!("axis_{name}") }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::io::Write;
 
 use record::{Cost, Run};
 
-use super::exporter::{ExportError, Exporter};
+use super::exporter::{Exporter, Written};
 use crate::exchange::rounds::{iterations, round_ns};
 
 pub(super) const GO: Exporter = Exporter {
@@ -17,7 +17,7 @@ pub(super) const GO: Exporter = Exporter {
     write,
 };
 
-fn write(runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+fn write(runs: &[Run], out: &mut dyn Write) -> Written {
     let mut text = String::from("Unit ns/op better=lower assume=nothing\n");
     for run in runs {
         head(&mut text, run);

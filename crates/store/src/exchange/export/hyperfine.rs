@@ -8,8 +8,7 @@ use analysis::statistics::median;
 use record::{COMMAND, Cost, EXIT_STATUS, Run};
 use serde::Serialize;
 
-use super::exporter::{ExportError, Exporter};
-use super::json;
+use super::exporter::{Exporter, Written, json};
 use crate::exchange::rounds::round_ns;
 
 pub(super) const HYPERFINE: Exporter = Exporter {
@@ -20,12 +19,11 @@ pub(super) const HYPERFINE: Exporter = Exporter {
     write,
 };
 
-fn write(runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+fn write(runs: &[Run], out: &mut dyn Write) -> Written {
     let several = runs.len() > 1;
     let results =
         runs.iter().flat_map(|run| run.costs.iter().filter_map(move |cost| ExportedTiming::of(cost, run, several)));
-    json::document(&ExportedResults { results: results.collect() }, out)?;
-    Ok(Vec::new())
+    json(&ExportedResults { results: results.collect() }, out)
 }
 
 /// The times of all runs of a command, with its start, as hyperfine has them without a shell; of anything else one figure a round.
@@ -61,7 +59,8 @@ impl ExportedTiming {
     fn of(cost: &Cost, run: &Run, several: bool) -> Option<ExportedTiming> {
         let times: Vec<f64> = runs_ns(cost).iter().map(|ns| ns / 1e9).collect();
         let count = times.len() as f64;
-        let prefixes = [COMMAND, "imported.hyperfine."];
+        let mut prefixes = [COMMAND, "imported.hyperfine."].iter();
+        let command = prefixes.find_map(|prefix| cost.operation.strip_prefix(prefix));
         let mean = times.iter().sum::<f64>() / count;
         let squares: f64 = times.iter().map(|time| (time - mean).powi(2)).sum();
         let mut parameters: BTreeMap<String, String> =
@@ -70,10 +69,7 @@ impl ExportedTiming {
             parameters.insert("run".into(), run.id.clone());
         }
         Some(ExportedTiming {
-            command: prefixes
-                .iter()
-                .find_map(|prefix| cost.operation.strip_prefix(prefix))
-                .map_or_else(|| cost.name(), String::from),
+            command: command.map_or_else(|| cost.name(), String::from),
             mean,
             stddev: (times.len() > 1).then(|| (squares / (count - 1.0)).sqrt()),
             median: median(times.iter().copied())?,

@@ -6,7 +6,7 @@ use std::io::Write;
 
 use record::{Cost, Run, Value};
 
-use super::exporter::{ExportError, Exporter, only};
+use super::exporter::{Exporter, Written, only};
 
 const NAME: &str = "lmbench";
 
@@ -18,13 +18,12 @@ pub(super) const LMBENCH: Exporter = Exporter {
     write,
 };
 
-fn write(runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+fn write(runs: &[Run], out: &mut dyn Write) -> Written {
     let Some(run) = only(NAME, runs)? else { return Ok(Vec::new()) };
     let (text, reported) = text(run);
     out.write_all(text.as_bytes())?;
-    let left = run.costs.len() - reported;
     let lines = if reported == 1 { "1 cost has a line".into() } else { format!("{reported} costs have a line") };
-    let left = match left {
+    let left = match run.costs.len() - reported {
         0 => String::new(),
         1 => "; 1 has none and is left out".into(),
         left => format!("; {left} have none and are left out"),

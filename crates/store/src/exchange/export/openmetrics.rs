@@ -5,7 +5,7 @@ use std::io::Write;
 
 use record::{Cost, Run};
 
-use super::exporter::{ExportError, Exporter};
+use super::exporter::{Exporter, Written};
 use super::exposition::{Dialect, Exposition, Kind, Labels, label_name, labels};
 
 /// OpenMetrics, for scrapers.
@@ -42,7 +42,7 @@ const GAUGES: [Gauge; 6] = [
     }),
 ];
 
-fn written(runs: &[Run], dialect: Dialect, out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+fn written(runs: &[Run], dialect: Dialect, out: &mut dyn Write) -> Written {
     let mut exposition = Exposition::new(dialect);
     exposition.family("howslow_run", Kind::Info, "The run and its machine.");
     for run in runs {

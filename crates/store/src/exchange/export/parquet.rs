@@ -9,7 +9,7 @@ use std::io::Write;
 
 use record::Run;
 
-use super::exporter::{ExportError, Exporter};
+use super::exporter::{Exporter, Written};
 use crate::exchange::costs::cost_table;
 
 pub(super) const PARQUET: Exporter = Exporter {
@@ -20,7 +20,7 @@ pub(super) const PARQUET: Exporter = Exporter {
     write,
 };
 
-fn write(runs: &[Run], out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+fn write(runs: &[Run], out: &mut dyn Write) -> Written {
     out.write_all(&file::file(&cost_table(runs)))?;
     Ok(Vec::new())
 }

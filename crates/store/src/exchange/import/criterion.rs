@@ -136,10 +136,9 @@ fn of_message(message: Message) -> Option<Found> {
     let samples = per_iteration(&message.measured_values, &message.iteration_count, unit(message.unit.as_deref()));
     let [value, low, high] = [typical.estimate, typical.lower_bound, typical.upper_bound].map(|time| time * scale);
     let reported = Repetitions::Interval { value, low, high, samples };
-    let bytes = message
-        .throughput
-        .iter()
-        .find_map(|found| (found.get("unit")?.as_str()? == "bytes").then(|| found.get("per_iteration")?.as_u64())?);
+    let bytes =
+        |found: &Value| (found.get("unit")?.as_str()? == "bytes").then(|| found.get("per_iteration")?.as_u64())?;
+    let bytes = message.throughput.iter().find_map(bytes);
     Some(Found { bytes: bytes.unwrap_or(0), ..Found::new(id, reported) })
 }
 

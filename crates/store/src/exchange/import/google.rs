@@ -1,7 +1,9 @@
 //! The JSON of google-benchmark (`--benchmark_format=json`). Repetitions are made in one process.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
+use analysis::by_key;
 use analysis::statistics::median;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -35,23 +37,12 @@ fn read(text: &str) -> Result<Run, ImportError> {
         None => NAME.into(),
     };
     source.started = document.context.date.map(rfc_3339).unwrap_or_default();
-    let mut failed: Vec<(String, String)> = Vec::new();
-    let mut found: Vec<(String, Vec<GoogleEntry>)> = Vec::new();
-    let mut places = std::collections::HashMap::new();
-    for entry in entries {
-        let name = entry.run_name.clone().unwrap_or_else(|| entry.name.clone());
-        if let Some(why) = entry.why_not() {
-            failed.push((name, why));
-            continue;
-        }
-        let place = *places.entry(name.clone()).or_insert_with(|| {
-            found.push((name, Vec::new()));
-            found.len() - 1
-        });
-        found[place].1.push(entry);
-    }
-    let skips = failed.into_iter().map(|(name, why)| {
-        let others = if places.contains_key(&name) { "one repetition is left out: " } else { "" };
+    let (failed, whole): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.why_not().is_some());
+    let found = by_key(whole.into_iter().map(|entry| (entry.called(), entry)));
+    let names: HashSet<&String> = found.iter().map(|(name, _)| name).collect();
+    let skips = failed.iter().map(|entry| {
+        let (name, why) = (entry.called(), entry.why_not().unwrap_or_default());
+        let others = if names.contains(&name) { "one repetition is left out: " } else { "" };
         let reason = printable(&format!("{others}{why}"));
         Skip { operation: id(NAME, &name), at: Default::default(), reason, remedy: String::new() }
     });
@@ -69,7 +60,7 @@ pub fn google_json(text: &str) -> String {
 /// Notes what versions before 1.5 state in the name alone: `BM_x_mean` is an aggregate if there are several of `BM_x`, or, where only
 /// aggregates were printed, none of it and a `BM_x_stddev`.
 fn name_aggregates(entries: &mut [GoogleEntry]) {
-    let mut counts: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
+    let mut counts: HashMap<String, usize> = HashMap::new();
     for entry in entries.iter() {
         *counts.entry(entry.name.clone()).or_default() += 1;
     }
@@ -134,13 +125,17 @@ struct GoogleEntry {
     name: String,
     run_name: Option<String>,
     run_type: Option<String>,
+    #[serde(default, deserialize_with = "text")]
     aggregate_name: Option<String>,
+    #[serde(default, deserialize_with = "text")]
     aggregate_unit: Option<String>,
     repetitions: Option<u32>,
     threads: Option<f64>,
     error_occurred: Option<Value>,
+    #[serde(default, deserialize_with = "text")]
     error_message: Option<String>,
     skipped: Option<Value>,
+    #[serde(default, deserialize_with = "text")]
     skip_message: Option<String>,
     real_time: Option<f64>,
     cpu_time: Option<f64>,
@@ -148,7 +143,17 @@ struct GoogleEntry {
     bytes_per_second: Option<f64>,
 }
 
+/// A text; nothing where a counter of that name is a number.
+fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Ok(Value::deserialize(deserializer)?.as_str().map(String::from))
+}
+
 impl GoogleEntry {
+    /// The name of its benchmark.
+    fn called(&self) -> String {
+        self.run_name.as_ref().unwrap_or(&self.name).clone()
+    }
+
     /// Why it has no figure, if it says so.
     fn why_not(&self) -> Option<String> {
         let why = |message: &Option<String>, otherwise: &str| message.clone().unwrap_or_else(|| otherwise.into());
@@ -159,10 +164,6 @@ impl GoogleEntry {
             (false, true) => Some(why(&self.skip_message, "it was skipped")),
             (false, false) => None,
         }
-    }
-
-    fn is_aggregate(&self) -> bool {
-        self.run_type.as_deref() == Some("aggregate")
     }
 
     /// In ns; the unit is ns where it is missing.
@@ -187,7 +188,8 @@ fn machine(context: &Context) -> Machine {
 
 /// All repetitions of a benchmark, or, if the file has no single ones, its aggregates.
 fn cost(name: String, entries: &[GoogleEntry]) -> Option<Found> {
-    let single: Vec<&GoogleEntry> = entries.iter().filter(|entry| !entry.is_aggregate()).collect();
+    let single = entries.iter().filter(|entry| entry.run_type.as_deref() != Some("aggregate"));
+    let single: Vec<&GoogleEntry> = single.collect();
     let aggregate = |wanted: &str| {
         let is = |entry: &&GoogleEntry| entry.aggregate_name.as_deref() == Some(wanted);
         entries.iter().filter(|entry| entry.aggregate_unit.as_deref() != Some("percentage")).find(is)

@@ -50,10 +50,8 @@ impl Timed {
     /// What is to be said of runs that failed, whose times are among the others.
     fn failures(&self) -> Option<Skip> {
         let failed = self.exit_codes.iter().filter(|code| **code != Some(0)).count();
-        let reason = format!(
-            "{failed} of its {} failed, which are among its times",
-            counted(self.exit_codes.len() as u64, "run")
-        );
+        let runs = counted(self.exit_codes.len() as u64, "run");
+        let reason = format!("{failed} of its {runs} failed, which are among its times");
         let operation = id(NAME, &self.command);
         (failed > 0).then(|| Skip { operation, at: Point::default(), reason, remedy: String::new() })
     }

@@ -68,11 +68,9 @@ pub(super) fn run(source: Source, found: Vec<Found>) -> Run {
     for result in found {
         let operation = id(source.name, &result.name);
         let at = Point(result.at.0.iter().map(|(axis, value)| (printable(axis), printable_value(value))).collect());
-        let skip = |reason: &str| Skip {
-            operation: operation.clone(),
-            at: at.clone(),
-            reason: reason.into(),
-            remedy: String::new(),
+        let skip = |reason: &str| {
+            let (operation, at) = (operation.clone(), at.clone());
+            Skip { operation, at, reason: reason.into(), remedy: String::new() }
         };
         let key = (operation.clone(), at.clone());
         if known.contains(&key) {
@@ -117,15 +115,8 @@ fn printable_value(value: &record::Value) -> record::Value {
 /// How the figures of other tools are read.
 const TYPICAL: Reading = Reading { headline: Estimate::Typical, cpus: 1, clocking: Clocking::AsRead };
 
-/// A figure with its interval, its doubts, and the samples behind it.
-struct Figured {
-    value: f64,
-    best: f64,
-    low: f64,
-    high: f64,
-    rounds: Vec<Round>,
-    doubts: Vec<Doubt>,
-}
+/// A figure with its interval, the samples behind it, and its doubts.
+type Figured = (Figures, Vec<Round>, Vec<Doubt>);
 
 /// The figure with its interval, by the rules for rounds: where another run would land. `None` if there is no figure.
 fn figures(repetitions: &Repetitions) -> Option<Figured> {
@@ -136,7 +127,7 @@ fn figures(repetitions: &Repetitions) -> Option<Figured> {
         Repetitions::Processes(values) => {
             let rounds: Vec<Round> = values.iter().zip(0..).map(|(value, place)| round(place, vec![*value])).collect();
             let repetitions = gross(&rounds, TYPICAL, &Prior::DEFAULT)?;
-            Some(scattered(&repetitions.figures, rounds, repetitions.doubts))
+            Some((typical(&repetitions.figures), rounds, repetitions.doubts))
         }
         Repetitions::Process(values) => {
             // The rule for rounds, applied to samples that are less independent than rounds are: hence the doubt.
@@ -144,14 +135,15 @@ fn figures(repetitions: &Repetitions) -> Option<Figured> {
             let repetitions = gross(&apart, TYPICAL, &Prior::DEFAULT)?;
             let mut doubts = repetitions.doubts;
             doubts.push(Doubt::OneProcess { samples: values.len() as u32 });
-            Some(scattered(&repetitions.figures, vec![round(0, values.clone())], doubts))
+            Some((typical(&repetitions.figures), vec![round(0, values.clone())], doubts))
         }
         Repetitions::Interval { value, low, high, samples } => {
             let whole = good(&[*value, *high]) && *low >= 0.0 && low <= value && value <= high && good(samples);
             let best = samples.iter().copied().fold(*value, f64::min);
             let rounds = if samples.is_empty() { Vec::new() } else { vec![round(0, samples.clone())] };
             let doubts = vec![Doubt::OneProcess { samples: samples.len() as u32 }];
-            whole.then_some(Figured { value: *value, best, low: *low, high: *high, rounds, doubts })
+            let figures = Figures { best: Nanoseconds(best), ..Figures::given(*value, *low, *high) };
+            whole.then_some((figures, rounds, doubts))
         }
         Repetitions::Summary { median, deviation, count } if good(&[*median]) && *deviation >= 0.0 && *count >= 2 => {
             // The rule of `landing` for few rounds: t x 1.2533 x s x sqrt(2 / n) on the log scale.
@@ -160,14 +152,7 @@ fn figures(repetitions: &Repetitions) -> Option<Figured> {
             let reach = t * MEDIAN_OVER_MEAN * deviation * (2.0 / f64::from(*count)).sqrt();
             let result = around(*median, reach.hypot(analysis::landing::FLOOR));
             let doubts = vec![Doubt::OneProcess { samples: *count }];
-            Some(Figured {
-                value: *median,
-                best: *median,
-                low: result.low,
-                high: result.high,
-                rounds: Vec::new(),
-                doubts,
-            })
+            Some((Figures::given(*median, result.low, result.high), Vec::new(), doubts))
         }
         Repetitions::Summary { median, .. } => good(&[*median]).then(|| alone(*median)),
     }
@@ -175,38 +160,22 @@ fn figures(repetitions: &Repetitions) -> Option<Figured> {
 
 /// One figure, which shows nothing of scatter: no interval is made up for it.
 fn alone(value: f64) -> Figured {
-    let (low, high) = (f64::NEG_INFINITY, f64::INFINITY);
-    Figured { value, best: value, low, high, rounds: Vec::new(), doubts: vec![Doubt::NoScatter] }
+    (Figures::given(value, f64::NEG_INFINITY, f64::INFINITY), Vec::new(), vec![Doubt::NoScatter])
 }
 
-fn scattered(figures: &Figures, rounds: Vec<Round>, doubts: Vec<Doubt>) -> Figured {
-    let (low, high) = (figures.low.0, figures.high.0);
-    Figured { value: figures.typical.0, best: figures.best.0, low, high, rounds, doubts }
+/// The same figures; what was not measured when nobody else used the core is not quiet.
+fn typical(figures: &Figures) -> Figures {
+    Figures { quiet: figures.typical, ..*figures }
 }
 
 /// Nothing is known of the clock and of neighbours around these samples, so none counts as quiet.
 fn round(place: u32, ns: Vec<f64>) -> Round {
-    let count = ns.len();
-    Round {
-        order: place,
-        cpu: 0,
-        times: 1,
-        ns,
-        cycle_ns: vec![0.0; count],
-        width: vec![0.0; count],
-        quiet: vec![false; count],
-        survey: Some(true),
-        launcher: place,
-        cpu_ns: None,
-        wait_ns: None,
-        queued_ns: None,
-        lost: None,
-    }
+    let (cycle_ns, width, quiet) = (vec![0.0; ns.len()], vec![0.0; ns.len()], vec![false; ns.len()]);
+    let survey = Some(true);
+    Round { order: place, times: 1, ns, cycle_ns, width, quiet, survey, launcher: place, ..Round::default() }
 }
 
-fn cost(operation: String, at: Point, source: &str, result: &Found, figured: Figured) -> Cost {
-    let figures =
-        Figures { best: Nanoseconds(figured.best), ..Figures::given(figured.value, figured.low, figured.high) };
+fn cost(operation: String, at: Point, source: &str, result: &Found, (figures, rounds, doubts): Figured) -> Cost {
     let (user, system) = result.cpu.unwrap_or((0.0, 0.0));
     Cost {
         summary: printable(&result.summary),
@@ -214,10 +183,10 @@ fn cost(operation: String, at: Point, source: &str, result: &Found, figured: Fig
         like: result.like.clone(),
         cpus: result.cpus,
         cpu_ns: Cpu { user: Nanoseconds(user), system: Nanoseconds(system) },
-        wait_ns: Nanoseconds(result.cpu.map_or(0.0, |(user, system)| figured.value - user - system)),
+        wait_ns: Nanoseconds(result.cpu.map_or(0.0, |(user, system)| figures.typical.0 - user - system)),
         bytes: Bytes(result.bytes),
-        rounds: figured.rounds,
-        doubts: figured.doubts,
+        rounds,
+        doubts,
         ..Cost::given(&operation, at, &printable(&result.per), figures)
     }
 }

@@ -111,7 +111,7 @@ fn repetitions_of_google_benchmark_come_from_one_process() {
     let micro = cost(&single, "imported.google-benchmark.slow", &[]).quoted().0;
     let nano = cost(&single, "imported.google-benchmark.BM_getppid", &[]).quoted().0;
     assert!((0.1..10.0).contains(&(micro / nano)), "units are converted: {micro} {nano}");
-    let counters = r#""time_unit": "ns", "threads": 2.5, "name": 7.0, "skipped": 3.0, "error_occurred": 1.0,"#;
+    let counters = r#""time_unit": "ns", "threads": 2.5, "name": 7.0, "skipped": 3.0, "error_occurred": 1.0, "aggregate_name": 2.0, "skip_message": 1.0,"#;
     let named_alike = GOOGLE_SINGLE.replace("\"time_unit\": \"ns\",", counters);
     assert!(named_alike != GOOGLE_SINGLE && read(&named_alike).costs == single.costs, "counters are no fields");
     let nan = GOOGLE_SINGLE.replacen("\"real_time\": ", "\"real_time\": NaN, \"was\": ", 1);

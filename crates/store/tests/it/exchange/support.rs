@@ -10,8 +10,7 @@ pub fn readers() -> PathBuf {
 }
 
 pub fn example() -> Run {
-    let bytes = include_bytes!("../../../../record/tests/data/example-run.json");
-    record::run_from_bytes(bytes).expect("the example is a run")
+    record::run_from_bytes(crate::store::EXAMPLE).expect("the example is a run")
 }
 
 /// A run whose texts try to be something else, with another axis, and a cost without an interval.

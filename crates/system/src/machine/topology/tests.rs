@@ -176,7 +176,7 @@ fn kinds_of_cores_by_capacity_and_by_frequency() {
     machine.files(&[4, 5], "cpu_capacity", "446");
     machine.files(&[6, 7], "cpu_capacity", "906");
     assert_eq!(EIGHT.map(|cpu| machine.topology().kind_of(cpu)), [0, 0, 0, 0, 2, 2, 1, 1]);
-    let strongest = |cpus: &[u32]| strongest(machine.0.path(), cpus);
+    let strongest = |cpus: &[u32]| strongest(&Host::below(machine.0.path()), cpus);
     assert_eq!([strongest(&[4, 5, 6, 7]), strongest(&[5, 4]), strongest(&EIGHT), strongest(&[])], [6, 5, 0, 0]);
     let machine = laptop();
     // Cores of one kind, one of which has a higher boost, and a kernel that gives all the same capacity.

@@ -29,25 +29,19 @@ pub(super) fn that_ended() -> Observation {
         CallCount { freed_pages: 40, ..call("munmap", 40, 0, None) },
         CallCount { freed_pages: 1024, ..call("madvise", 1, 0, None) },
     ];
-    let together =
-        Requests { calls, huge_pages: 2, faults: Some(FaultTime { count: 102, each, kinds }), ..Requests::default() };
+    let faults = Some(FaultTime { count: 102, each, kinds });
+    let together = Requests { calls, huge_pages: 2, faults, ..Requests::default() };
     let seen = seen_with(402, together);
-    let process = ProcessCounts {
-        pid: Some(9),
-        name: "ended".into(),
-        processes: 1,
-        thread_count: 1,
-        usage: seen.usage,
-        requests: seen.together.clone(),
-        ..ProcessCounts::default()
-    };
+    let (usage, requests) = (seen.usage, seen.together.clone());
+    let process =
+        ProcessCounts { pid: Some(9), processes: 1, thread_count: 1, usage, requests, ..ProcessCounts::default() };
     Observation { processes: vec![process], ..seen }
 }
 
 #[test]
 fn huge_pages_and_the_pages_of_copied_processes_have_prices_of_their_own() {
-    let priced =
-        priced(&seen_with(300, Requests { huge_pages: 256, copied_pages: 8 << 18, forks: 8, ..Requests::default() }));
+    let together = Requests { huge_pages: 256, copied_pages: 8 << 18, forks: 8, ..Requests::default() };
+    let priced = priced(&seen_with(300, together));
     for (name, times) in lines(&[
         ("page.fault.huge@frames=fresh", 256.0),
         ("page.fault.anonymous@frames=fresh", 44.0),

@@ -23,9 +23,6 @@ fn files_of_proc_are_not_among_those_that_are_created() {
 #[test]
 fn descriptors_are_added_to_an_epoll_set_and_removed() {
     let half = lines(&[("poll.epoll.add.delete", 5.0)]);
-    assert_eq!(
-        chosen(&[call("epoll_ctl", 10, 0, None)], &[], Met::One),
-        half,
-        "changing the events takes half as long"
-    );
+    // Changing the events takes half as long.
+    assert_eq!(chosen(&[call("epoll_ctl", 10, 0, None)], &[], Met::One), half);
 }

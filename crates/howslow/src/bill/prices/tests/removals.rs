@@ -99,10 +99,7 @@ fn what_went_into_pipes_is_in_no_file() {
     assert_eq!(removed, lines(&[("called.unlink@content=new,size=4096", 10.0)]));
     // All writes to files are the first of one, by whichever call.
     for name in ["write", "writev"] {
-        assert!(
-            priced(&[writes(name)]).contains(&("called.fill@size=4096".into(), 10.0)),
-            "{:?}",
-            priced(&[writes(name)])
-        );
+        let priced = priced(&[writes(name)]);
+        assert!(priced.contains(&("called.fill@size=4096".into(), 10.0)), "{priced:?}");
     }
 }

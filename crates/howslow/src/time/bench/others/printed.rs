@@ -6,15 +6,16 @@ use store::exchange::google_json;
 
 use super::harness::Harness;
 
-/// The time of each benchmark in this output.
-pub(super) fn times(harness: Harness, text: &str) -> BTreeMap<String, f64> {
-    match harness {
+/// The time of each benchmark in this output; `None` for one that is printed without a time, as what failed is.
+pub(super) fn times(harness: Harness, text: &str) -> BTreeMap<String, Option<f64>> {
+    let times = match harness {
         Harness::Own => BTreeMap::new(),
         Harness::Criterion => criterion(text),
         Harness::Divan => divan(text),
-        Harness::Google => google(text),
+        Harness::Google => return google(text),
         Harness::Go => go(text),
-    }
+    };
+    times.into_iter().map(|(name, ns)| (name, Some(ns))).collect()
 }
 
 /// `name  time:   [1.0 ns 1.1 ns 1.2 ns]`; a long name stands on the line before. Taken is the estimate in the middle.
@@ -57,15 +58,18 @@ fn divan(text: &str) -> BTreeMap<String, f64> {
     times
 }
 
-/// JSON of its own. Aggregates are left out, and what failed, whose time is 0.
-fn google(text: &str) -> BTreeMap<String, f64> {
+/// JSON of its own. Aggregates are left out; what failed has the time 0, or none.
+fn google(text: &str) -> BTreeMap<String, Option<f64>> {
     let document: serde_json::Value = serde_json::from_str(&google_json(text)).unwrap_or_default();
-    let named_time = |one: &serde_json::Value| {
+    let mut times = BTreeMap::<String, Option<f64>>::new();
+    for one in document["benchmarks"].as_array().into_iter().flatten() {
         let is_run = one["run_type"].as_str().is_none_or(|kind| kind == "iteration");
-        let ns = time(&one["real_time"].as_f64()?.to_string(), one["time_unit"].as_str()?)?;
-        (is_run && ns > 0.0).then_some((one["name"].as_str()?.to_owned(), ns))
-    };
-    document["benchmarks"].as_array().into_iter().flatten().filter_map(named_time).collect()
+        let (Some(name), true) = (one["name"].as_str(), is_run) else { continue };
+        let ns = || time(&one["real_time"].as_f64()?.to_string(), one["time_unit"].as_str()?);
+        let known = times.entry(name.to_owned()).or_default();
+        *known = ns().filter(|ns| *ns > 0.0).or(*known);
+    }
+    times
 }
 
 /// `BenchmarkName-2   1000   61.2 ns/op   ...`.
@@ -97,7 +101,7 @@ mod tests {
     use super::*;
 
     fn read(harness: Harness, text: &str) -> Vec<(String, f64)> {
-        times(harness, text).into_iter().collect()
+        times(harness, text).into_iter().filter_map(|(name, ns)| Some((name, ns?))).collect()
     }
 
     /// Each text was printed by programs of criterion 0.5.1, divan 0.1.21, Google Benchmark 1.7.1 and Go 1.26.8, run as howslow does.

@@ -103,7 +103,7 @@ pub fn components(runs: &[Vec<Vec<f64>>]) -> Components {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::normal;
+    use analysis::statistics::normal;
 
     /// Figures around 1,000 whose logarithms have these standard deviations between runs, launchers and rounds.
     fn simulated(seed: u64, deviations: [f64; 3], shape: &[Vec<usize>]) -> Vec<Vec<Vec<f64>>> {
