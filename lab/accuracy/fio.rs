@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use analysis::statistics::{median, median_ranks, sorted};
+use analysis::statistics::{median, sorted};
+use analysis::tails::median_ranks;
 use anyhow::{Context, anyhow, ensure};
 use catalogue::reading::UserFile;
 use catalogue::residence;

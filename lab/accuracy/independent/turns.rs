@@ -8,7 +8,8 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use analysis::statistics::{median, median_ranks, sorted};
+use analysis::statistics::{median, sorted};
+use analysis::tails::median_ranks;
 
 use super::entry::Entry;
 use super::harness::{COPIES, limit};
