@@ -62,6 +62,17 @@ fn runs_are_listed_newest_first_and_found_by_place_beginning_and_file() {
 }
 
 #[test]
+fn several_runs_in_one_have_the_head_of_the_first_of_them() {
+    let (_folder, store) = three();
+    let runs = ["20260102-000001-cccc", "20260101-000000-aaaa"].map(|id| store.open(id).expect("a run"));
+    let all = analysis::again::pooled(&runs).expect("one of them");
+    let heads = store.list().expect("a list");
+    let of = |run: &Run| heads.iter().filter(|head| head.is_of(run)).map(|head| head.id.clone()).collect::<Vec<_>>();
+    assert_eq!((of(&all), of(&runs[1])), (vec![runs[0].id.clone()], vec![runs[1].id.clone()]));
+    assert_ne!(all.started, runs[0].started, "it began with the earliest");
+}
+
+#[test]
 fn a_name_that_means_no_run_or_several_reports_what_there_is() {
     let (_folder, store) = three();
     let error = |name: &str| store.open(name).expect_err("no run").to_string();
