@@ -81,7 +81,7 @@ pub struct TimedRatio {
     /// How many times as long it takes; absent if the two cannot be compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
-    /// The lower end of the interval in which another run's ratio lies 95 times in 100.
+    /// The lower end of the interval in which the ratio lies 95 times in 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
     /// Its upper end.
