@@ -81,12 +81,13 @@ impl Path {
 
     /// True if there are enough gaps, in most slots, and far more than gaps at random moments would fill: by the relative
     /// entropy of the two shares (Chernoff's bound of the binomial tail). The first three are where they are because they
-    /// were looked for there, and many periods are tried.
+    /// were looked for there, and many periods are tried. Gaps that keep a distance from each other, as interrupts that a card
+    /// holds back, fill a slot as often as one comes on average; without such a distance, several fill one.
     pub(super) fn is_series(&self, rate: f64, tolerance: f64) -> bool {
         const CHOSEN: f64 = 3.0;
         const UNLIKELY: f64 = 13.0;
         let slots = self.slots as f64;
-        let by_chance = 1.0 - (-rate * 2.0 * tolerance).exp();
+        let by_chance = (rate * 2.0 * tolerance).min(1.0);
         let filled = (self.hits.len() as f64 / slots).min(1.0);
         let part = |share: f64, chance: f64| if share > 0.0 { share * (share / chance).ln() } else { 0.0 };
         let entropy = part(filled, by_chance) + part(1.0 - filled, 1.0 - by_chance);
