@@ -160,7 +160,7 @@ fn change(comparison: &Comparison<'_>, column: usize, joint: &Joint) -> String {
     let judged = counted(joint.judged as u64, "cost");
     let pairs = comparison.rows.iter().filter_map(|row| Some([row.base, row.others[column].as_ref()?.0])).flatten();
     let has_few = |cost: &Cost| !cost.rounds.is_empty() && rounds_behind(cost) < FEW_ROUNDS;
-    let few = if pairs.into_iter().any(has_few) { "; further with two or three rounds" } else { "" };
+    let few = if pairs.into_iter().any(has_few) { "; further with fewer than six rounds" } else { "" };
     format!(
         "a change: more than {}, and more than {:.2} times half the interval of the ratio (chance brings any of {judged} so far in one \
          comparison of twenty{few}){book}",

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::figure::{ComparedFigure, rounds_behind};
 use crate::levels::{interval, quoted};
+use crate::statistics::sorted;
 
 /// Two costs of which at least one has levels.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -29,34 +30,45 @@ impl<'a> ComparedLevels<'a> {
             return None;
         }
         let nearest = [nearest(base, other), nearest(other, base)];
-        let is_same = [base, other].iter().zip(nearest).all(|(cost, near)| cost.levels.is_empty() || near.is_some());
-        let (quoted, several) = ([base, other].map(quoted), !base.levels.is_empty() && !other.levels.is_empty());
-        let as_many = base.levels.len() == other.levels.len();
-        // All of them moved: by how far, the same one of both says.
-        let compared = if several && as_many && !is_same {
+        let is_near = [base, other].iter().zip(nearest).all(|(cost, near)| cost.levels.is_empty() || near.is_some());
+        let (quoted, as_many) = ([base, other].map(quoted), base.levels.len() == other.levels.len());
+        // All of them moved, and one may now be where another one was: by how far, the same one of both says.
+        let together = as_many && moved_together(base, other);
+        let compared = if together || as_many && !is_near {
             [quoted[0].min(quoted[1]); 2]
         } else {
             [0, 1].map(|side| nearest[side].unwrap_or(quoted[side]))
         };
+        let is_same = is_near && !together;
         let [one, two] = [share(base, compared[0]), share(other, compared[1])];
         let moved = is_same && (one.0 > two.1 || two.0 > one.1);
-        let comparable = is_same || as_many || !several;
+        let comparable = is_near || as_many || base.levels.is_empty() || other.levels.is_empty();
         Some(ComparedLevels { base: &base.levels, other: &other.levels, compared, moved, comparable })
     }
+}
+
+/// How far one level may lie apart in two runs.
+const NEAR: f64 = 0.03;
+
+/// A cost's levels on the log scale, in cycles where they are steadier: a clock that moved is no level.
+fn logs(cost: &Cost) -> impl Iterator<Item = f64> {
+    let unit = if cost.is_in_cycles() { cost.cycles / cost.quoted().0 } else { 1.0 };
+    cost.levels.iter().map(move |level| (level.ns.0 * unit).ln())
+}
+
+/// True if the levels of two costs with as many of them moved by one factor.
+fn moved_together(base: &Cost, other: &Cost) -> bool {
+    let moves = sorted(logs(base).zip(logs(other)).map(|(one, two)| two - one));
+    let (Some(least), Some(most)) = (moves.first(), moves.last()) else { return false };
+    most - least < NEAR && ((least + most) / 2.0).abs() >= NEAR
 }
 
 /// The place of a cost's level that is compared with another cost: the one that the other is quoted at, and of two
 /// that are quoted at different levels the cheaper one. `None` if no level is near.
 fn nearest(cost: &Cost, other: &Cost) -> Option<usize> {
-    /// How far one level may lie apart in two runs.
-    const NEAR: f64 = 0.03;
-    // Cycles where they are steadier: a clock that moved is no level.
-    let unit = |cost: &Cost| if cost.is_in_cycles() { cost.cycles / cost.quoted().0 } else { 1.0 };
-    let own = cost.quoted().0 * unit(cost);
-    let wanted = other.quoted().0 * unit(other);
-    let wanted = if other.levels.is_empty() { wanted } else { wanted.min(own) };
-    let apart = |level: &Level| (level.ns.0 * unit(cost) / wanted).ln().abs();
-    let near = cost.levels.iter().map(apart).zip(0..).filter(|(apart, _)| *apart < NEAR);
+    let quoted = |cost: &Cost| if cost.is_in_cycles() { cost.cycles } else { cost.quoted().0 }.ln();
+    let wanted = if other.levels.is_empty() { quoted(other) } else { quoted(other).min(quoted(cost)) };
+    let near = logs(cost).map(|log| (log - wanted).abs()).zip(0..).filter(|(apart, _)| *apart < NEAR);
     near.min_by(|one, two| one.0.total_cmp(&two.0)).map(|(_, place)| place)
 }
 

@@ -48,6 +48,8 @@ fn levels_that_all_moved_are_compared_by_their_place() {
     let dearer = with(&[(1050.0, 0.7), (1281.0, 0.3)]);
     assert_eq!(compared_levels(&base, &dearer), (Verdict::Slower, [0, 0], false));
     assert_eq!(compared_levels(&dearer, &base), (Verdict::Faster, [0, 0], false));
+    // One may lie where another one was.
+    assert_eq!(compared_levels(&base, &with(&[(1202.0, 0.7), (1466.0, 0.3)])), (Verdict::Slower, [0, 0], false));
     // Of other numbers of levels that moved, nobody knows which is which.
     let three = with(&[(1050.0, 0.4), (1150.0, 0.3), (1290.0, 0.3)]);
     assert_eq!(compared_levels(&base, &three).0, Verdict::Inconclusive);
