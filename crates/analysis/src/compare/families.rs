@@ -1,8 +1,10 @@
 //! Geometric means of a family's costs, and of all costs. They cover only costs that both runs have.
 
+use record::CountedIn;
 use serde::Serialize;
 
 use super::comparison::{Comparison, ComparisonRow};
+use super::noise::Joint;
 use super::verdict::RatioToBase;
 use crate::by_key;
 use crate::statistics::{Interval, weighted_sum};
@@ -31,21 +33,25 @@ pub struct FamilyRatio<'a> {
 /// The families in the order of the first run, each with the geometric mean of its ratios.
 pub fn families<'a>(comparison: &Comparison<'a>) -> Vec<FamilyRatio<'a>> {
     let rows = by_key(comparison.rows.iter().map(|row| (row.family(), row)));
-    let others = comparison.noise.len();
-    rows.into_iter().map(|(name, rows)| FamilyRatio { name, means: means(&rows, others) }).collect()
+    rows.into_iter().map(|(name, rows)| FamilyRatio { name, means: means(&rows, comparison) }).collect()
 }
 
 /// The geometric mean of all ratios. Each operation has the same weight.
 pub fn overall(comparison: &Comparison<'_>) -> Vec<Mean> {
-    means(&comparison.rows.iter().collect::<Vec<_>>(), comparison.noise.len())
+    means(&comparison.rows.iter().collect::<Vec<_>>(), comparison)
 }
 
-fn means(rows: &[&ComparisonRow<'_>], others: usize) -> Vec<Mean> {
-    (0..others).map(|place| mean(rows.iter().filter_map(|row| Some(&row.others[place].as_ref()?.1.ratio)))).collect()
+fn means(rows: &[&ComparisonRow<'_>], comparison: &Comparison<'_>) -> Vec<Mean> {
+    let mean_of = |(place, joint): (usize, &Joint)| {
+        let in_cycles = rows.iter().any(|row| row.unit == CountedIn::Cycles);
+        let apart = if in_cycles { joint.conditions.cycles_apart } else { 0.0 };
+        mean(rows.iter().filter_map(|row| Some(&row.others[place].as_ref()?.1.ratio)), apart)
+    };
+    comparison.noise.iter().enumerate().map(mean_of).collect()
 }
 
-/// The mean of logarithms. It treats its parts as independent.
-fn mean<'r>(ratios: impl Iterator<Item = &'r RatioToBase>) -> Mean {
+/// The mean of logarithms. It treats its parts as independent but for how far apart all cycles may be counted, on the log scale.
+fn mean<'r>(ratios: impl Iterator<Item = &'r RatioToBase>, apart: f64) -> Mean {
     let mut logarithms = Vec::new();
     let mut left_out = 0;
     for ratio in ratios {
@@ -60,8 +66,8 @@ fn mean<'r>(ratios: impl Iterator<Item = &'r RatioToBase>) -> Mean {
     let parts: Vec<(f64, Interval)> = logarithms.into_iter().map(|part| (1.0 / pairs as f64, part)).collect();
     let ratio = (pairs > 0).then(|| weighted_sum(&parts)).map(|sum| Interval {
         value: sum.value.exp(),
-        low: sum.low.exp(),
-        high: sum.high.exp(),
+        low: (sum.value - (sum.value - sum.low).hypot(apart)).exp(),
+        high: (sum.value + (sum.high - sum.value).hypot(apart)).exp(),
     });
     Mean { ratio, pairs, left_out }
 }
