@@ -15,7 +15,7 @@ use crate::undisturbed::{QuietRound, disturbed_medians};
 /// The figure by which runs of one machine are compared: in cycles if the cost follows the clock, else in ns. `None` if
 /// it is unknown.
 pub fn figure(cost: &Cost) -> Option<f64> {
-    let figure = if cost.is_in_cycles() { cost.cycles } else { cost.quoted().0 };
+    let figure = cost.steady();
     (cost.has_interval() && !cost.holds_zero() && figure.is_finite() && figure > 0.0).then_some(figure)
 }
 

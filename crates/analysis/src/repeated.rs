@@ -90,11 +90,11 @@ fn one<'a>(cost: &'a Cost, runs: &'a [Run], wanted: f64) -> Option<Repeated<'a>>
     let by_run: Vec<Vec<f64>> = found.iter().map(|cost| round_figures(cost)).collect();
     let rounds = median(by_run.iter().map(|rounds| rounds.len() as f64))?;
     // A figure does not follow the rounds that were slowed although they looked quiet, so their scatter is not its error.
-    let of_a_run = |rounds: &Vec<f64>| {
+    let scatter = |rounds: &Vec<f64>| {
         let logs: Vec<(f64, f64)> = rounds.iter().map(|figure| (figure.ln(), 1.0)).collect();
         scattered(&logs).map(|(_, own)| own)
     };
-    let between_rounds = median(by_run.iter().filter_map(of_a_run));
+    let between_rounds = median(by_run.iter().filter_map(scatter));
     let of_rounds = MEDIAN_OVER_MEAN * between_rounds.unwrap_or(0.0).powi(2) / rounds.max(1.0);
     let all = variance(&figures.iter().map(|figure| figure.ln()).collect::<Vec<_>>());
     let between_runs = (all - of_rounds).max(0.0);

@@ -161,6 +161,17 @@ impl Interval {
         Interval { value, low: value - (self.value - self.low), high: value + (self.high - self.value) }
     }
 
+    /// The same of a positive value with an error besides, which reaches so far to either side on the log scale: by squares.
+    #[must_use]
+    pub fn with_error(self, reach: f64) -> Interval {
+        if reach == 0.0 {
+            return self;
+        }
+        let reach = |end: f64| (end / self.value).ln().hypot(reach);
+        let (low, high) = (self.value * (-reach(self.low)).exp(), self.value * reach(self.high).exp());
+        Interval { low, high, ..self }
+    }
+
     pub fn half(&self) -> f64 {
         (self.high - self.low) / 2.0
     }

@@ -184,8 +184,8 @@ fn notes(request: &CrossoverRequest, run: &Run) -> Vec<String> {
 fn payloads(items: &[Item; 2]) -> Option<String> {
     let [one, other] = items.each_ref().map(|item| item.operation.payload(&item.point).0);
     let [first, second] = items.each_ref().map(|item| item.operation.id);
-    let why = format!("{first} moves {one} bytes where {second} moves {other}: costs are of one iteration of each");
-    (one != other).then_some(why)
+    let why = || format!("{first} moves {one} bytes where {second} moves {other}: costs are of one iteration of each");
+    (one != other).then(why)
 }
 
 #[cfg(test)]

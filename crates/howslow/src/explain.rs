@@ -70,8 +70,10 @@ fn one(run: &Run, operation: &str, json: bool) -> anyhow::Result<Outcome> {
     }
     let style = output::style();
     let names: Vec<String> = meant.iter().map(|cost| cost.typed()).collect();
-    let none = format!("no parts are known of {}\n", names.join(", "));
-    let page = if explanations.is_empty() { none } else { report::explanations(run, &explanations, style) };
+    let page = match explanations.as_slice() {
+        [] => format!("no parts are known of {}\n", names.join(", ")),
+        known => report::explanations(run, known, style),
+    };
     let page = page + &report::levels(&levels, style);
     let verdict = judge(run, &references, &facts(run));
     let is_meant =

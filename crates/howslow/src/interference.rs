@@ -1,6 +1,6 @@
 //! `howslow interference`: how much each kind of work slows each other kind.
 
-use instruments::interference::{InterferenceError, KINDS, Kind, Request};
+use instruments::interference::{InterferenceError, KINDS, Kind, Request, together_name};
 use record::Place;
 use report::document::InterferenceDocument;
 
@@ -37,10 +37,9 @@ fn is_named(args: &InterferenceArgs, what: &str) -> bool {
     let pairs = args.doses.iter().flat_map(|(victim, aggressor)| [victim, aggressor]);
     let kinds = [&args.kinds, &args.victims, &args.aggressors].into_iter().flatten();
     let mut kinds = kinds.chain(pairs).chain(args.together.iter().flatten());
-    let mut together = args.together.iter().map(|kinds| kinds.map(|kind| kind.name).join("+"));
     args.on.iter().any(|place| place.described() == what)
         || kinds.any(|kind| kind.name == what)
-        || together.any(|kinds| kinds == what)
+        || args.together.iter().any(|kinds| together_name(kinds) == what)
 }
 
 /// A load that cannot be meant is a misuse.

@@ -16,4 +16,4 @@ pub use kind::{KINDS, Kind};
 pub use load::{Cpus, Load};
 pub use loads::Loads;
 pub use matrix::matrix;
-pub use plan::Request;
+pub use plan::{Request, together_name};

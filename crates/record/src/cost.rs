@@ -334,6 +334,11 @@ impl Cost {
         self.follows_clock && self.headline == Estimate::Quiet
     }
 
+    /// Its headline figure as it is steadiest: in cycles if it is steady in these, else in ns.
+    pub fn steady(&self) -> f64 {
+        if self.is_in_cycles() { self.cycles } else { self.quoted().0 }
+    }
+
     /// True if its headline figure has an interval. A single round gives none.
     pub fn has_interval(&self) -> bool {
         self.net_ns.low.0.is_finite() && self.net_ns.high.0.is_finite()

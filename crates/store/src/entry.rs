@@ -82,7 +82,8 @@ impl Document {
         }
         check_id(&document.id).map_err(|error| ReadError::Malformed(error.to_string()))?;
         let mut costs = document.costs.into_iter().map(CostPart::cost).collect::<Result<Vec<_>, _>>()?;
-        costs.iter_mut().for_each(|cost| cost.series.beside_work = !document.settings.beside.is_empty());
+        let settings = document.settings.shown();
+        costs.iter_mut().for_each(|cost| cost.series.beside_work = !settings.beside.is_empty());
         Ok(Document {
             digest: digest(bytes),
             id: document.id,
@@ -90,9 +91,9 @@ impl Document {
             finished: printable(&document.finished),
             howslow: printable(&document.howslow),
             build: printable(&document.build),
-            label: document.settings.label.filter(|label| crate::label::check_text(label).is_ok()),
-            patterns: document.settings.patterns.iter().map(|pattern| printable(pattern)).collect(),
-            full: document.settings.full,
+            label: settings.label,
+            patterns: settings.patterns,
+            full: settings.full,
             cycle_ns: document.noise.cycle_ns,
             undisturbed: record::undisturbed(&document.noise.cpus),
             origin: document.origin,

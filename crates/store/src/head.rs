@@ -63,6 +63,17 @@ pub(crate) struct SettingsPart {
     pub beside: Vec<IgnoredAny>,
 }
 
+impl SettingsPart {
+    /// The same without what may not be shown.
+    pub fn shown(self) -> SettingsPart {
+        SettingsPart {
+            label: self.label.filter(|label| check_text(label).is_ok()),
+            patterns: self.patterns.iter().map(|pattern| printable(pattern)).collect(),
+            ..self
+        }
+    }
+}
+
 impl Head {
     /// What tells a run apart: its id, its start and its host. Nodes that begin together can draw the same id.
     pub fn name(&self) -> [&str; 3] {
@@ -133,10 +144,8 @@ impl<'de> Visitor<'de> for HeadVisitor<'_> {
                 }
                 "noise" => head.cycle_ns = map.next_value::<NoiseHead>()?.cycle_ns,
                 "settings" => {
-                    let settings: SettingsPart = map.next_value()?;
-                    head.label = settings.label.filter(|label| check_text(label).is_ok());
-                    head.patterns = settings.patterns.iter().map(|pattern| printable(pattern)).collect();
-                    head.full = settings.full;
+                    let settings = map.next_value::<SettingsPart>()?.shown();
+                    (head.label, head.patterns, head.full) = (settings.label, settings.patterns, settings.full);
                 }
                 // howslow writes the costs last.
                 "costs" if parts == PARTS => return Err(serde::de::Error::custom("the head ends here")),

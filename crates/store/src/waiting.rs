@@ -134,8 +134,8 @@ fn described(imported: &Imported, away: usize, place: &str, folder: &Path, keeps
     let mut described = Vec::new();
     let runs = |count: usize| counted(count as u64, "run");
     if away > 0 {
-        let files = format!("; the files are in {}, which you can remove", folder.join(TAKEN).display());
-        let files = if keeps { files.as_str() } else { "" };
+        let files = || format!("; the files are in {}, which you can remove", folder.join(TAKEN).display());
+        let files = if keeps { files() } else { String::new() };
         described.push(format!("{} of files went into {place}{files}", runs(away)));
     }
     if let Some((path, why)) = imported.refused.first() {

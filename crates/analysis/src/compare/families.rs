@@ -64,10 +64,9 @@ fn mean<'r>(ratios: impl Iterator<Item = &'r RatioToBase>, apart: f64) -> Mean {
     }
     let pairs = logarithms.len();
     let parts: Vec<(f64, Interval)> = logarithms.into_iter().map(|part| (1.0 / pairs as f64, part)).collect();
-    let ratio = (pairs > 0).then(|| weighted_sum(&parts)).map(|sum| Interval {
-        value: sum.value.exp(),
-        low: (sum.value - (sum.value - sum.low).hypot(apart)).exp(),
-        high: (sum.value + (sum.high - sum.value).hypot(apart)).exp(),
+    let ratio = (pairs > 0).then(|| weighted_sum(&parts)).map(|sum| {
+        let [value, low, high] = [sum.value, sum.low, sum.high].map(f64::exp);
+        Interval { value, low, high }.with_error(apart)
     });
     Mean { ratio, pairs, left_out }
 }

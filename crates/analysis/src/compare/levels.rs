@@ -52,7 +52,7 @@ const NEAR: f64 = 0.03;
 
 /// A cost's levels on the log scale, in cycles where they are steadier: a clock that moved is no level.
 fn logs(cost: &Cost) -> impl Iterator<Item = f64> {
-    let unit = if cost.is_in_cycles() { cost.cycles / cost.quoted().0 } else { 1.0 };
+    let unit = cost.steady() / cost.quoted().0;
     cost.levels.iter().map(move |level| (level.ns.0 * unit).ln())
 }
 
@@ -66,9 +66,8 @@ fn moved_together(base: &Cost, other: &Cost) -> bool {
 /// The place of a cost's level that is compared with another cost: the one that the other is quoted at, and of two
 /// that are quoted at different levels the cheaper one. `None` if no level is near.
 fn nearest(cost: &Cost, other: &Cost) -> Option<usize> {
-    let quoted = |cost: &Cost| if cost.is_in_cycles() { cost.cycles } else { cost.quoted().0 }.ln();
-    let wanted = if other.levels.is_empty() { quoted(other) } else { quoted(other).min(quoted(cost)) };
-    let near = logs(cost).map(|log| (log - wanted).abs()).zip(0..).filter(|(apart, _)| *apart < NEAR);
+    let wanted = if other.levels.is_empty() { other.steady() } else { other.steady().min(cost.steady()) };
+    let near = logs(cost).map(|log| (log - wanted.ln()).abs()).zip(0..).filter(|(apart, _)| *apart < NEAR);
     near.min_by(|one, two| one.0.total_cmp(&two.0)).map(|(_, place)| place)
 }
 

@@ -86,15 +86,11 @@ impl CostPair {
         }
         let rounds = [one.1, two.1].into_iter().filter(|cost| !cost.rounds.is_empty()).map(rounds_behind).min();
         let chance = if published { None } else { chance(&base, &other, apart, rounds.unwrap_or(usize::MAX)) };
-        CostPair { ratio: wider(ratio, apart), chance, grounds, published }
+        if let RatioToBase::Times(ratio) = &mut ratio {
+            *ratio = ratio.with_error(apart);
+        }
+        CostPair { ratio, chance, grounds, published }
     }
-}
-
-/// A ratio whose interval holds what conditions may explain (`apart`, on the log scale) as well.
-fn wider(ratio: RatioToBase, apart: f64) -> RatioToBase {
-    let (RatioToBase::Times(Interval { value, low, high }), true) = (&ratio, apart > 0.0) else { return ratio };
-    let reach = |end: f64| (end / value).ln().hypot(apart);
-    RatioToBase::Times(Interval { value: *value, low: value * (-reach(*low)).exp(), high: value * reach(*high).exp() })
 }
 
 /// A figure with the interval of its own error. The interval of a cost of an older run says where another run would land, so it
@@ -213,12 +209,12 @@ mod tests {
 
     #[test]
     fn what_conditions_may_hide_is_not_the_same() {
-        let ratio = || RatioToBase::Times(Interval { value: 1.03, low: 1.027, high: 1.033 });
-        assert_eq!(equivalent(&ratio(), 0.05), Verdict::Same);
-        assert_eq!(equivalent(&wider(ratio(), 0.04), 0.05), Verdict::Inconclusive);
-        assert_eq!(equivalent(&wider(ratio(), 0.04), 0.10), Verdict::Same);
-        let exact = RatioToBase::Times(Interval { value: 0.96, low: 0.96, high: 0.96 });
-        assert_eq!(equivalent(&wider(exact, 0.03), 0.05), Verdict::Inconclusive);
+        let same = |ratio: Interval, margin: f64| equivalent(&RatioToBase::Times(ratio), margin);
+        let ratio = Interval { value: 1.03, low: 1.027, high: 1.033 };
+        assert_eq!(same(ratio, 0.05), Verdict::Same);
+        assert_eq!(same(ratio.with_error(0.04), 0.05), Verdict::Inconclusive);
+        assert_eq!(same(ratio.with_error(0.04), 0.10), Verdict::Same);
+        assert_eq!(same(Interval::exactly(0.96).with_error(0.03), 0.05), Verdict::Inconclusive);
     }
 
     #[test]

@@ -148,11 +148,12 @@ impl Demands {
             let work = |measured: &&Measured| mean_at(measured, place, |finished| finished.user_s);
             mean(&plain.iter().filter_map(work).map(|(mean, _)| mean).collect::<Vec<_>>())
         };
-        let mut other_s = f64::INFINITY;
-        for paged in &mut paged {
-            let (page_s, other) = waiting(paged.device, &plain, usual);
-            (paged.wait_s, other_s) = (page_s, other_s.min(other));
-        }
+        let others = paged.iter_mut().map(|paged| {
+            let (page_s, other_s) = waiting(paged.device, &plain, usual);
+            paged.wait_s = page_s;
+            other_s
+        });
+        let other_s = others.reduce(f64::min).unwrap_or(0.0);
         Some(Demands {
             user_s,
             system_s: (rest / count).into(),

@@ -150,8 +150,7 @@ fn together(cost: &Cost, runs: &[Run]) -> Option<Measured> {
     let cycles = median(all.iter().map(|cost| cost.cycles))?;
     // How far another run lies: by the intervals of single runs, and by the runs themselves.
     let within = median(all.iter().map(|cost| (cost.net_ns.high.0 / cost.net_ns.low.0).ln() / 2.0))?;
-    let figures = all.iter().map(|cost| if cost.is_in_cycles() { cost.cycles } else { cost.quoted().0 });
-    let figures: Vec<f64> = figures.collect();
+    let figures: Vec<f64> = all.iter().map(|cost| cost.steady()).collect();
     let between = match figures.as_slice() {
         [_] => within,
         // With one degree of freedom, Student's t would leave out whatever differs by 3 %.

@@ -52,10 +52,12 @@ pub(super) fn first(plan: &Plan, all: &[Configuration]) -> String {
 
 /// Fails if the plan has no users who think.
 pub(super) fn check(plan: &Plan) -> Result<(), LoadError> {
+    if let Arrivals::Closed = plan.arrivals {
+        return Ok(());
+    }
     let what = "predictions are of users who think, and the requests of this plan arrive by themselves";
     let remedy = "set arrivals = \"closed\", or omit --predict";
-    let lacking = || LoadError::Lacking { what: what.into(), remedy: remedy.into() };
-    if let Arrivals::Closed = plan.arrivals { Ok(()) } else { Err(lacking()) }
+    Err(LoadError::Lacking { what: what.into(), remedy: remedy.into() })
 }
 
 /// Measures one user alone, and predicts these configurations. The predictions are kept as a file before this returns. An error

@@ -15,7 +15,7 @@ use crate::interference::error::InterferenceError;
 use crate::interference::kind::{KINDS, Kind};
 use crate::interference::load::{Cpus, Load};
 use crate::interference::loads::spread;
-use crate::interference::plan::{self, Request, RequestedCell, cells};
+use crate::interference::plan::{Request, RequestedCell, cells, together_name, two_at_once};
 use crate::interference::worker::{PERIOD, Role, Task};
 
 /// Lengths of a stretch in seconds: alone or beside work elsewhere; beside work that rests now and then, which is several
@@ -70,13 +70,10 @@ pub fn matrix(
         let reason = format!("there is no CPU for the work beside ({})", why.join("; "));
         return Err(InterferenceError::Place { reason, remedy: "choose other places (--on)".into() });
     }
-    for &kinds in &request.together {
-        // The places are the same for each pair of the three.
-        if plan::pair(kinds[0], kinds[1], &cpus, &result.places).is_none() {
-            let reason =
-                "two loads at once run on another CPU or on the same; to measure it: --on other or --on same".into();
-            result.skipped.push(NotMeasured { what: kinds.map(|kind| kind.name).join("+"), reason });
-        }
+    if two_at_once(&cpus, &result.places).is_none() {
+        let reason = "two loads at once run on another CPU or on the same; to measure it: --on other or --on same";
+        let skipped = |kinds| NotMeasured { what: together_name(kinds), reason: reason.into() };
+        result.skipped.extend(request.together.iter().map(skipped));
     }
     let kinds = KINDS.iter().filter(|kind| requested.iter().any(|cell| cell.names(kind.name)));
     let described = |kind: &Kind| {

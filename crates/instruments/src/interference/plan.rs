@@ -67,30 +67,34 @@ pub(crate) fn cells(request: &Request, cpus: &Cpus, places: &[Place]) -> Vec<Req
             }
         }
     }
+    let Some((place, dose)) = two_at_once(cpus, places) else { return cells };
     for kinds in &request.together {
         for (number, victim) in kinds.iter().enumerate() {
-            let [one, other] = [kinds[(number + 1) % 3], kinds[(number + 2) % 3]];
-            let Some(loads) = pair(one, other, cpus, places) else { continue };
-            for load in &loads {
-                add(victim.name, vec![*load]);
+            let loads = [1, 2].map(|next| Load { kind: kinds[(number + next) % 3], dose, place });
+            for load in loads {
+                add(victim.name, vec![load]);
             }
-            add(victim.name, loads);
+            add(victim.name, loads.to_vec());
         }
     }
     cells
 }
 
-/// Two loads at once: each on a CPU of its own beside the victim's where there are two, else each half the time on the only
-/// one. Where there is none, or none is requested, both on the victim's, if that is a place requested.
-pub(crate) fn pair(one: &'static Kind, other: &'static Kind, cpus: &Cpus, places: &[Place]) -> Option<Vec<Load>> {
+/// Where two loads run at once, and their dose: each on a CPU of its own beside the victim's where there are two, else each half the
+/// time on the only one. Where there is none, or none is requested, both on the victim's, if that is a place requested.
+pub(crate) fn two_at_once(cpus: &Cpus, places: &[Place]) -> Option<(Place, f64)> {
     let is_requested = |place: Place| places.contains(&place).then_some(place);
     let others = is_requested(Place::Other).and_then(|place| cpus.at(place).ok()).map_or(0, |cpus| cpus.len());
-    let (place, dose) = match others {
+    Some(match others {
         0 => (is_requested(Place::Same)?, 1.0),
         1 => (Place::Other, 0.5),
         _ => (Place::Other, 1.0),
-    };
-    Some([one, other].map(|kind| Load { kind, dose, place }).to_vec())
+    })
+}
+
+/// The name of three kinds together, as a command line has it.
+pub fn together_name(kinds: &[&Kind; 3]) -> String {
+    kinds.map(|kind| kind.name).join("+")
 }
 
 #[cfg(test)]

@@ -58,9 +58,12 @@ impl OldBuild {
         let (bench, target) = target_of(new)?;
         let here = std::env::current_dir()?;
         let scratch = Scratch::make(&scratch::folder()?)?;
-        let tree = if path.is_dir() { None } else { Some(work_tree(text, &here, scratch.path())?) };
-        let (tree, cleaner) = tree.unzip();
-        let old = tree.map_or_else(|| fs::canonicalize(path), Ok)?;
+        let (old, cleaner) = if path.is_dir() {
+            (fs::canonicalize(path)?, None)
+        } else {
+            let (folder, cleaner) = work_tree(text, &here, scratch.path())?;
+            (folder, Some(cleaner))
+        };
         let sources = Sources { old, new: here, bench, target, options: options.to_vec() };
         let refused = |why| anyhow::anyhow!("--against {}: {why}", printable(text));
         let program = sources.built(&sources.old, None).map_err(refused)?;

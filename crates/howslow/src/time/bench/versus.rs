@@ -192,10 +192,13 @@ impl Compared {
         let changed = self.rows.iter().filter(|row| row.verdict().is_change());
         let changed: Vec<String> = changed.map(|row| row.name.clone()).collect();
         print_note("a benchmark has changed; it is run again with other orders of functions (--layouts 0 omits that)");
-        let unknown = |why| format!("whether the order of functions is a cause is not known: {why}");
-        let linked = built.linked(LAYOUTS).map_err(unknown);
-        self.notes.extend(linked.as_ref().err().cloned());
-        let Ok(linked) = linked else { return Ok(()) };
+        let linked = match built.linked(LAYOUTS) {
+            Ok(linked) => linked,
+            Err(why) => {
+                self.notes.push(format!("whether the order of functions is a cause is not known: {why}"));
+                return Ok(());
+            }
+        };
         let again = self.taken_of([&linked.old, &linked.new], &changed, args)?;
         for again in again.into_iter().filter(|again| again.failure.is_none() && !again.rounds.is_empty()) {
             let Some(place) = self.taken.iter().position(|taken| taken.name == again.name) else { continue };
