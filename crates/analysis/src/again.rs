@@ -18,10 +18,9 @@ pub fn recompute(run: &mut Run, prior: &dyn Fn(&Cost) -> Prior) {
         figure(cost, cycle_ns, &prior(cost));
     }
     // Published costs are net as they are.
-    let computed = |cost: &Cost| !cost.rounds.is_empty();
-    let mut costs: Vec<Option<Cost>> = run.costs.drain(..).map(Some).collect();
     let published: Vec<Option<Cost>> =
-        costs.iter().map(|cost| cost.as_ref().filter(|cost| !computed(cost)).cloned()).collect();
+        run.costs.iter().map(|cost| cost.rounds.is_empty().then(|| cost.clone())).collect();
+    let mut costs: Vec<Option<Cost>> = run.costs.drain(..).map(Some).collect();
     subtract_all(&mut costs, wanted);
     run.costs = published.into_iter().zip(costs).filter_map(|(published, cost)| published.or(cost)).collect();
 }
@@ -103,7 +102,7 @@ pub fn pooled(runs: &[Run]) -> Option<Run> {
 }
 
 /// False for another version of an operation, which does other work.
-fn is_same_work(cost: &Cost, other: &Cost) -> bool {
+pub(crate) fn is_same_work(cost: &Cost, other: &Cost) -> bool {
     let key = |cost: &Cost| (cost.version, cost.headline);
     key(cost) == key(other) && cost.operation == other.operation && cost.at == other.at
 }

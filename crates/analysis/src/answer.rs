@@ -50,40 +50,29 @@ impl Answer {
 /// The answer to: is a positive figure below a bound? The interval and the figure must both lie on one side, and the
 /// figure by more than the share `band`, the machine's own A/A difference.
 pub fn below(figure: &Interval, bound: f64, band: f64) -> Answer {
-    if !figure.is_bounded() {
-        Answer::Inconclusive
-    } else if figure.high < bound && figure.value < bound * (1.0 - band) {
-        Answer::Yes
-    } else if figure.low >= bound && figure.value >= bound * (1.0 + band) {
-        Answer::No
-    } else {
-        Answer::Inconclusive
-    }
+    let yes = figure.high < bound && figure.value < bound * (1.0 - band);
+    decided(figure, yes, figure.low >= bound && figure.value >= bound * (1.0 + band))
 }
 
 /// The answer to: is a positive figure above a bound? As [`below`].
 pub fn above(figure: &Interval, bound: f64, band: f64) -> Answer {
-    if !figure.is_bounded() {
-        Answer::Inconclusive
-    } else if figure.low > bound && figure.value > bound * (1.0 + band) {
-        Answer::Yes
-    } else if figure.high <= bound && figure.value <= bound * (1.0 - band) {
-        Answer::No
-    } else {
-        Answer::Inconclusive
-    }
+    let yes = figure.low > bound && figure.value > bound * (1.0 + band);
+    decided(figure, yes, figure.high <= bound && figure.value <= bound * (1.0 - band))
 }
 
 /// The answer to: is a positive figure between two bounds? This is an equivalence test: yes if the whole interval lies
 /// inside, no if all of it lies outside on one side.
 pub fn between(figure: &Interval, (low, high): (f64, f64), band: f64) -> Answer {
-    if !figure.is_bounded() {
-        return Answer::Inconclusive;
-    }
-    let within = low <= figure.low && figure.high <= high;
-    match (within, below(figure, low, band), above(figure, high, band)) {
-        (true, ..) => Answer::Yes,
-        (_, Answer::Yes, _) | (_, _, Answer::Yes) => Answer::No,
+    let outside = [below(figure, low, band), above(figure, high, band)].contains(&Answer::Yes);
+    decided(figure, low <= figure.low && figure.high <= high, outside)
+}
+
+/// The answer of a figure that shows it, or shows the opposite. Without an interval it shows nothing.
+fn decided(figure: &Interval, yes: bool, no: bool) -> Answer {
+    match (yes, no) {
+        _ if !figure.is_bounded() => Answer::Inconclusive,
+        (true, _) => Answer::Yes,
+        (_, true) => Answer::No,
         _ => Answer::Inconclusive,
     }
 }

@@ -9,7 +9,6 @@ mod interval;
 mod measured;
 mod places;
 mod pricing;
-mod processes;
 mod row;
 mod rows;
 mod waiting;
@@ -29,7 +28,8 @@ pub use interval::{Account, AccountLine, Stretch, Unit, UnitPrices, Who, interva
 pub use measured::{MeasuredCalls, is_within_calls};
 pub use places::{FoundPlace, place_of};
 pub use pricing::{Met, OperationFacts, PriceList};
-pub use rows::{Bill, BillRow, CALLS, Habit};
+pub use row::{BillRow, CALLS};
+pub use rows::{Bill, Habit};
 pub use waiting::{WaitSum, WaitedFor, waits_by_cause};
 pub use written::WrittenBill;
 

@@ -1,14 +1,12 @@
 //! When two figures of one cost differ: the rule that compare, its gate and watch share. Nodes of a fleet are judged beside others of
 //! their class ([`crate::fleet`]), with the same share of alarms and the same least difference.
 
-use crate::statistics::{Interval, student_quantile, student_tail};
+use crate::statistics::{Interval, student_95, student_quantile, student_tail};
 
 /// The share of comparisons that may report a change although there was none, over all their costs together.
 pub const ALARMS: f64 = 0.05;
 /// A difference of this share or less is never a change: clocks and layouts resolve no less.
 pub const LEAST: f64 = 0.01;
-/// Half of a 95 % interval in standard deviations.
-pub(crate) const REACH: f64 = 1.96;
 /// Figures err further than by the normal distribution, as by Student's t with this many degrees of freedom: with the normal one, one
 /// pair of equal runs in seven had a change. Its two-sided 95 % point.
 pub(crate) const FREEDOM: u32 = 20;
@@ -41,12 +39,10 @@ impl Difference {
     /// That of two independent positive figures.
     pub fn of(base: Interval, other: Interval) -> Difference {
         let log = (other.value / base.value).ln();
-        let [down, up] = [
-            |interval: Interval| (interval.value / interval.low).ln(),
-            |interval: Interval| (interval.high / interval.value).ln(),
-        ];
-        let [towards, away] = [down(other).hypot(up(base)), up(other).hypot(down(base))];
-        Difference { log, reach: if log > 0.0 { towards } else { away } }
+        let down = |interval: Interval| (interval.value / interval.low).ln();
+        let up = |interval: Interval| (interval.high / interval.value).ln();
+        let reach = if log > 0.0 { down(other).hypot(up(base)) } else { up(other).hypot(down(base)) };
+        Difference { log, reach }
     }
 
     /// The probability of such a difference by chance, if the fewer of both have so many rounds.
@@ -58,7 +54,7 @@ impl Difference {
         const RESOLVED: f64 = 1e-12;
         // A reach of zero makes the t infinite and the probability zero.
         let freedom = freedom(rounds);
-        let at_reach = student_quantile(0.975, freedom);
+        let at_reach = student_95(freedom);
         let chance = 2.0 * student_tail(self.log.abs() / self.reach * at_reach, freedom);
         if chance < RESOLVED { 0.0 } else { chance }
     }

@@ -11,7 +11,6 @@ mod gate;
 mod grounds;
 mod levels;
 mod matching;
-mod noise;
 mod options;
 mod settle;
 mod verdict;
@@ -26,8 +25,7 @@ pub use families::{FamilyRatio, Mean, families, overall};
 pub use figure::{ComparedFigure, is_published, rounds_behind};
 pub use gate::{FailOn, Failed, Gate, Gated, Unjudged, gate};
 pub use levels::ComparedLevels;
-pub use noise::Joint;
-pub use options::{CompareOptions, Versions};
+pub use options::{CompareOptions, Joint, Versions};
 pub use settle::{OpenCost, Settling, settling};
 pub use verdict::{Against, RatioToBase, Verdict};
 
@@ -35,15 +33,8 @@ pub use verdict::{Against, RatioToBase, Verdict};
 pub fn compare<'a>(runs: &'a [Run], how: &CompareOptions) -> Comparison<'a> {
     let clocks = Clocks::of(runs);
     let unit = how.unit.or_else(|| unit(runs, clocks.as_ref()));
-    let mut all = Comparison {
-        runs,
-        unit,
-        clocks,
-        noise: Vec::new(),
-        rows: Vec::new(),
-        only: vec![Vec::new(); runs.len()],
-        versions: Vec::new(),
-    };
+    let mut all =
+        Comparison { runs, unit, clocks, noise: Vec::new(), rows: Vec::new(), only: Vec::new(), versions: Vec::new() };
     let Some((base, others)) = runs.split_first() else { return all };
     let (mut likes, mut in_cycles) = (Vec::new(), base.costs.iter().map(Cost::is_in_cycles).collect::<Vec<_>>());
     for (other, place) in others.iter().zip(1..) {
@@ -74,9 +65,7 @@ pub fn compare<'a>(runs: &'a [Run], how: &CompareOptions) -> Comparison<'a> {
         let others = columns.iter_mut().map(|column| column[place].take()).collect();
         all.rows.push(ComparisonRow { base: &base.costs[place], unit: unit_of(place), others });
     }
-    for place in 0..runs.len() {
-        all.only[place] = all.alone(place);
-    }
+    all.only = (0..runs.len()).map(|place| all.alone(place)).collect();
     all
 }
 
@@ -105,7 +94,7 @@ impl<'a> Comparison<'a> {
         let together = judged.iter().filter(|pair| pair.chance.is_some()).count();
         let joint = Joint { threshold: how.threshold, margin: how.margin, judged: together, conditions };
         let mut column: Vec<Option<(&Cost, Against)>> = vec![None; base.costs.len()];
-        for (&(one, two), against) in pairs.iter().zip(verdict::judge(&judged, &joint)) {
+        for (&(one, two), against) in pairs.iter().zip(verdict::judge(judged, &joint)) {
             column[one] = Some((&other.costs[two], against));
         }
         (column, joint)

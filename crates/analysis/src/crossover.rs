@@ -19,7 +19,7 @@ mod form;
 mod next;
 
 pub use find::found;
-pub use form::{CostsAt, Crossing, CrossoverAnswer, Side, Trend};
+pub use form::{CostsAt, Crossing, CrossoverAnswer, Side};
 pub use next::next;
 
 #[cfg(test)]

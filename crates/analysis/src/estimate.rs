@@ -8,7 +8,7 @@ use crate::prior::Prior;
 pub use crate::reading::{Clocking, Reading};
 use crate::reading::{quiet_samples, samples};
 use crate::statistics::{Interval, median, quantile, sorted, two_groups};
-use crate::undisturbed::{ENOUGH_TRUST, Estimated, lowest, of_typical, undisturbed};
+use crate::undisturbed::{ENOUGH_TRUST, Estimated, QuietRound, lowest, of_typical, undisturbed};
 
 /// What another hardware thread of the core adds to a cost that was almost never measured without it, on the log scale:
 /// 20 to 50 %.
@@ -17,6 +17,7 @@ const NEIGHBOUR: f64 = 0.4;
 pub const ENOUGH_ROUNDS: usize = 6;
 /// With fewer rounds than this, the ratio of typical to quiet is unknown.
 const ENOUGH_FOR_A_RATIO: usize = 3;
+
 /// The figures of gross cost, and their doubts.
 pub struct Gross {
     /// The figures. Their interval says where the cost lies; another run lands within it times the square root of 2.
@@ -116,9 +117,7 @@ pub fn quiet_rounds(rounds: &[Round], clocking: Clocking) -> Vec<RoundFigure> {
 /// in where memory lies, so that beyond some quiet batches more of them do not make it weigh more; but where few of a
 /// round's batches were quiet, a neighbour came and went, and lucky checks around a batch show little of what was between.
 pub(crate) fn quiet_figures(rounds: &[Round], clocking: Clocking) -> Vec<RoundFigure> {
-    let figure =
-        |round: &Round| RoundFigure::of_quiet(&quiet_samples(round, clocking).collect::<Vec<_>>(), round.ns.len());
-    rounds.iter().filter_map(figure).collect()
+    rounds.iter().filter_map(|round| QuietRound::of(round, clocking)).map(QuietRound::weighted).collect()
 }
 
 /// What single rounds of a cost show of its headline figure, in ns or in cycles.
@@ -143,9 +142,7 @@ impl RoundsFigures {
         let all = || samples(round, self.clocking);
         match self.headline {
             Estimate::Quiet if self.never_quiet => quantile(&sorted(all()), 0.1).map(alike),
-            Estimate::Quiet => {
-                RoundFigure::of_quiet(&quiet_samples(round, self.clocking).collect::<Vec<_>>(), round.ns.len())
-            }
+            Estimate::Quiet => QuietRound::of(round, self.clocking).map(QuietRound::weighted),
             Estimate::Typical if round.survey == Some(false) => None,
             Estimate::Typical => median(all()).map(alike),
             Estimate::Best => all().reduce(f64::min).map(alike),
@@ -168,13 +165,9 @@ pub fn without_light(mut rounds: Vec<RoundFigure>) -> Vec<RoundFigure> {
 /// How far another run's quiet figure may lie from that of these rounds: what their scatter says, joined with what a neighbour
 /// adds where they are hardly to be trusted.
 pub fn reach_of_quiet(rounds: &[RoundFigure]) -> f64 {
-    reach(rounds).hypot(NEIGHBOUR * lacking_trust(rounds))
-}
-
-/// The share of the trust wanted that these rounds lack, from 0 to 1.
-fn lacking_trust(rounds: &[RoundFigure]) -> f64 {
     let trust: f64 = rounds.iter().map(|round| round.weight).sum();
-    (1.0 - trust / ENOUGH_TRUST).max(0.0)
+    let lacking = (1.0 - trust / ENOUGH_TRUST).max(0.0);
+    reach(rounds).hypot(NEIGHBOUR * lacking)
 }
 
 impl RoundFigure {
@@ -193,9 +186,8 @@ fn groups(rounds: &[Round], headline: Estimate, clocking: Clocking) -> Option<Do
         Estimate::Quiet => rounds.iter().flat_map(|round| quiet_samples(round, clocking)).collect(),
         Estimate::Typical | Estimate::Best => rounds.iter().flat_map(|round| round.ns.iter().copied()).collect(),
     };
-    let cycle = if let Clocking::At(cycle) = clocking { cycle } else { 1.0 };
-    let groups = two_groups(&sorted(counting))?;
-    Some(Doubt::Bimodal { low: Nanoseconds(groups.low * cycle), high: Nanoseconds(groups.high * cycle) })
+    let [low, high] = two_groups(&sorted(counting))?.map(|middle| Nanoseconds(middle * clocking.unit()));
+    Some(Doubt::Bimodal { low, high })
 }
 
 pub fn interval(figures: &Figures, headline: Estimate) -> Interval {

@@ -64,22 +64,25 @@ pub fn explain(run: &Run, cost: &Cost) -> Option<Explanation> {
     if cost.explained_by.is_empty() {
         return None;
     }
-    let cost_of = |term: &Term| run.cost_of(term);
     let explained = |term: &Term| {
-        let each = cost_of(term).map(net);
-        let total = each.map(|each| sum(&[(term.times, each)]));
-        Explained { term: term.clone(), each, total, doubts: cost_of(term).map(doubts_of).unwrap_or_default() }
+        let part = run.cost_of(term);
+        let each = part.map(net);
+        let total = each.map(|each| sum([(term.times, each)]));
+        Explained { term: term.clone(), each, total, doubts: part.map(doubts_of).unwrap_or_default() }
     };
     let parts: Vec<Explained> = cost.explained_by.iter().map(explained).collect();
     let totals = |sign: f64| parts.iter().filter_map(move |part| Some((sign, part.total?)));
     let whole = net(cost);
-    let residual = sum(&[(1.0, whole)].into_iter().chain(totals(-1.0)).collect::<Vec<_>>());
-    let within = cost.explained_by.iter().filter_map(|term| Some((-term.times, net(cost_of(term)?), cost_of(term)?)));
+    let residual = sum([(1.0, whole)].into_iter().chain(totals(-1.0)));
+    let within = cost.explained_by.iter().filter_map(|term| {
+        let part = run.cost_of(term)?;
+        Some((-term.times, net(part), part))
+    });
     Some(Explanation {
         name: cost.name(),
         summary: cost.summary.clone(),
         whole,
-        sum: sum(&totals(1.0).collect::<Vec<_>>()),
+        sum: sum(totals(1.0)),
         residual_doubts: doubts_in(&residual, [(1.0, whole, cost)].into_iter().chain(within)),
         residual_share: (whole.value > 0.0).then(|| residual.value / whole.value),
         residual,

@@ -94,12 +94,18 @@ pub enum NoFactors {
 /// One thing on both sides.
 struct SidePair {
     family: usize,
-    sides: [PricedTimes; 2],
-    sources: [Option<FigureSource>; 2],
-    clocks: [Option<QuotedClock>; 2],
+    sides: [PairSide; 2],
     name: String,
     /// Those of its costs that matter to the total of their side.
     doubts: Vec<Doubt>,
+}
+
+/// What one side takes of it.
+#[derive(Default)]
+struct PairSide {
+    taken: PricedTimes,
+    source: Option<FigureSource>,
+    clock: Option<QuotedClock>,
 }
 
 /// The input of the split.
@@ -132,13 +138,13 @@ pub fn factors(before: &MixPrediction, after: &MixPrediction) -> Result<Factors,
         }
     }
     let split = pairs(before, after);
-    let logs = split.logs()?;
+    let logs = split.logs(&|_, price| price)?;
     let (mut families, predicted) = split.intervals(&logs, [before, after])?;
     for factor in families.iter_mut().filter(|factor| factor.cause == Cause::Family) {
         let of_family = split.pairs.iter().filter(|pair| split.names[pair.family] == factor.family);
         of_family.for_each(|pair| join(&mut factor.doubts, pair.doubts.iter().cloned()));
     }
-    if !split.pairs.iter().any(|pair| pair.sides[0].times != pair.sides[1].times) {
+    if !split.pairs.iter().any(|pair| pair.sides[0].taken.times != pair.sides[1].taken.times) {
         families.iter_mut().for_each(|factor| (factor.counts, factor.prices) = (None, None));
     }
     let size = |factor: &Factor| factor.factor.value.ln().abs();
@@ -165,10 +171,12 @@ fn pairs(before: &MixPrediction, after: &MixPrediction) -> Split {
                 by_name.entry(name).or_insert(place);
             }
             let pair = &mut split.pairs[place];
-            pair.sides[side].times += row.line.term.times;
-            pair.sides[side].price = row.each.figure().value;
-            pair.sources[side] = row.by.as_ref().map(|by| by.source.clone());
-            pair.clocks[side] = row.clock.clone();
+            let times = pair.sides[side].taken.times + row.line.term.times;
+            pair.sides[side] = PairSide {
+                taken: PricedTimes { times, price: row.each.figure().value },
+                source: row.by.as_ref().map(|by| by.source.clone()),
+                clock: row.clock.clone(),
+            };
             if matters(&total, row.line.term.times, &row.each.figure()) {
                 join(&mut pair.doubts, row.doubts.iter().cloned());
             }
@@ -184,28 +192,20 @@ impl Split {
             self.names.push(family.into());
             self.names.len() - 1
         });
-        let sides = [PricedTimes { times: 0.0, price: 0.0 }; 2];
-        let (sources, clocks, doubts) = ([None, None], [None, None], Vec::new());
-        self.pairs.push(SidePair { family, sides, sources, clocks, name: name.into(), doubts });
+        self.pairs.push(SidePair { family, sides: Default::default(), name: name.into(), doubts: Vec::new() });
         self.pairs.len() - 1
     }
 
-    fn logs(&self) -> Result<Logs, NoFactors> {
-        self.logs_with(&|_, price| price)
-    }
-
     /// The logarithms with costs moved to other prices.
-    fn logs_with(&self, moved: &dyn Fn(&FigureSource, f64) -> f64) -> Result<Logs, NoFactors> {
+    fn logs(&self, moved: &dyn Fn(&FigureSource, f64) -> f64) -> Result<Logs, NoFactors> {
         let mut families = vec![Effects::default(); self.names.len()];
         let mut totals = [0.0; 2];
         let mut clock = 0.0;
         for pair in &self.pairs {
-            let mut sides = pair.sides;
-            for (side, source) in sides.iter_mut().zip(&pair.sources) {
-                if let Some(source) = source {
-                    side.price = moved(source, side.price);
-                }
-            }
+            let sides = pair.sides.each_ref().map(|PairSide { taken, source, .. }| PricedTimes {
+                price: source.as_ref().map_or(taken.price, |source| moved(source, taken.price)),
+                ..*taken
+            });
             let split = effects(sides[0], sides[1]).ok_or_else(|| NoFactors::NoPrice(pair.name.clone()))?;
             let by_clock = pair.by_clock(sides);
             clock += by_clock;
@@ -224,7 +224,8 @@ impl Split {
 
     /// True if any cost has the clocks of two runs to compare.
     fn has_clock(&self) -> bool {
-        let two = |pair: &SidePair| matches!(&pair.sources, [Some(one), Some(other)] if one.0 != other.0);
+        let runs = |pair: &SidePair| pair.sides.each_ref().map(|side| side.source.as_ref().map(|source| source.0));
+        let two = |pair: &SidePair| matches!(runs(pair), [Some(one), Some(other)] if one != other);
         self.pairs.iter().any(|pair| two(pair) && pair.clock_ratio().is_some())
     }
 
@@ -232,7 +233,7 @@ impl Split {
         let mut reaches = vec![[Reach::default(); 3]; self.names.len()];
         let (mut ratio, mut clock) = (Reach::default(), Reach::default());
         for [low, high] in moves(sides) {
-            let at = [self.logs_with(&*low)?, self.logs_with(&*high)?];
+            let at = [self.logs(&*low)?, self.logs(&*high)?];
             ratio.add(at.each_ref().map(|at| at.ratio - logs.ratio));
             clock.add(at.each_ref().map(|at| at.clock - logs.clock));
             for (place, (family, reach)) in logs.families.iter().zip(&mut reaches).enumerate() {
@@ -270,7 +271,7 @@ impl Split {
 impl SidePair {
     /// The second side's cycle divided by the first side's; `None` if a price follows no clock, or another processor's.
     fn clock_ratio(&self) -> Option<f64> {
-        let [Some(one), Some(other)] = &self.clocks else { return None };
+        let [Some(one), Some(other)] = self.sides.each_ref().map(|side| side.clock.as_ref()) else { return None };
         (one.processor == other.processor).then(|| other.cycle_ns / one.cycle_ns)
     }
 

@@ -22,7 +22,6 @@ const FAR_MEMORY: u64 = 256 << 20;
 /// What a run is seen beside.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Surroundings<'a> {
-    /// The reference machines.
     pub references: &'a [Run],
     /// The machine's present state, if the run is of now.
     pub present: Option<&'a Present>,
@@ -61,7 +60,16 @@ fn traced(run: &Run) -> Option<String> {
 
 /// The cost of an operation at a point, if it is distinguishable from zero.
 fn nonzero<'a>(run: &'a Run, operation: &str, at: &[(&str, Value)]) -> Option<&'a Cost> {
-    run.cost(operation, at).filter(|cost| cost.net_ns.low.0 > 0.0 && cost.quoted().0 > 0.0)
+    run.cost(operation, at).filter(is_nonzero)
+}
+
+/// The same at the point of another cost.
+fn nonzero_at<'a>(run: &'a Run, operation: &str, at: &Point) -> Option<&'a Cost> {
+    run.costs.iter().find(|cost| cost.operation == operation && cost.at == *at).filter(is_nonzero)
+}
+
+fn is_nonzero(cost: &&Cost) -> bool {
+    cost.net_ns.low.0 > 0.0 && cost.quoted().0 > 0.0
 }
 
 fn number(axis: &str, value: u64) -> (&str, Value) {
@@ -112,7 +120,7 @@ fn switch_in_system_calls(run: &Run) -> Option<String> {
 fn page_fault_in_system_calls(run: &Run) -> Option<String> {
     let call = nonzero(run, "syscall.getppid", &[])?;
     let fault = nonzero(run, "page.fault.anonymous", &[("frames", Value::Word("fresh".into()))])?;
-    let text = times(in_units_of(call, fault).value);
+    let text = times(Some(in_units_of(call, fault)).filter(has_digits)?.value);
     let page = run.machine.memory.page.0;
     let each = if page == 0 {
         String::new()
@@ -132,16 +140,13 @@ struct Mapped<'a> {
 }
 
 /// Points at which a file was read in both ways, the smallest block first.
-fn mapped_over_read(run: &Run) -> Vec<Mapped<'_>> {
-    let mapped = |read: &'_ Cost| {
-        let at: Vec<_> = read.at.0.iter().map(|(axis, value)| (axis.as_str(), value.clone())).collect();
-        let read_net = nonzero(run, "file.read", &at)?;
-        let over_read = |id| Some(in_units_of(read_net, nonzero(run, id, &at)?));
-        Some((over_read("file.read.mapped")?, over_read("file.map.read.unmap")))
+fn mapped_over_read<'r>(run: &'r Run) -> Vec<Mapped<'r>> {
+    let mapped = |read: &'r Cost| {
+        let over_read = |id| Some(in_units_of(read, nonzero_at(run, id, &read.at)?));
+        Some(Mapped { at: &read.at, touched: over_read("file.read.mapped")?, whole: over_read("file.map.read.unmap") })
     };
-    let reads = run.costs.iter().filter(|cost| cost.operation == "file.read");
-    let found = reads.filter_map(|read| mapped(read).map(|(touched, whole)| Mapped { at: &read.at, touched, whole }));
-    let mut both: Vec<_> = found.collect();
+    let reads = run.costs.iter().filter(|cost| cost.operation == "file.read").filter(is_nonzero);
+    let mut both: Vec<_> = reads.filter_map(mapped).collect();
     both.sort_by_key(|mapped| {
         let axis = |name| mapped.at.number(name);
         // The usual file: some MiB, written in large pieces.
@@ -182,17 +187,10 @@ fn against(ratio: &Interval) -> String {
 fn other_cpu(run: &Run, facts: &Facts<'_>) -> Option<String> {
     /// From this ratio on, the sleep of the idle CPU is most of the cost.
     const MOSTLY_WAKING: f64 = 5.0;
-    let ratio = run.costs.iter().filter(|cost| cost.operation == "pipe.roundtrip").find_map(|cost| {
-        let far: Vec<_> = cost.at.0.iter().map(|(axis, value)| (axis.as_str(), value.clone())).collect();
-        let near = far.iter().map(|(axis, value)| match *axis {
-            "distance" => (*axis, Value::Word("same".into())),
-            _ => (*axis, value.clone()),
-        });
-        (cost.at.word("distance") == Some("other")).then_some(())?;
-        Some(in_units_of(
-            nonzero(run, "pipe.roundtrip", &near.collect::<Vec<_>>())?,
-            nonzero(run, "pipe.roundtrip", &far)?,
-        ))
+    let is_far = |cost: &&Cost| cost.operation == "pipe.roundtrip" && cost.at.word("distance") == Some("other");
+    let ratio = run.costs.iter().filter(is_far).filter(is_nonzero).find_map(|far| {
+        let near = far.at.clone().with("distance", Value::Word("same".into()));
+        Some(in_units_of(nonzero_at(run, "pipe.roundtrip", &near)?, far))
     })?;
     if !differs(&ratio) {
         return None;

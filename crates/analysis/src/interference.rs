@@ -4,6 +4,7 @@
 use record::Place;
 use serde::Serialize;
 
+use crate::by_key;
 use crate::form::{As, Form, finite};
 use crate::landing::{RoundFigure, around, reach};
 use crate::statistics::{Interval, median};
@@ -46,7 +47,6 @@ pub struct PairSlowdown {
 /// The figures of a cell: medians over its pairs, each with the interval in which another run would land.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slowdown {
-    /// How many pairs.
     pub pairs: usize,
     /// Elapsed time beside over alone.
     pub elapsed: Interval,
@@ -71,13 +71,13 @@ impl Slowdown {
         };
         let cpu: Vec<f64> = pairs.iter().filter_map(|pair| pair.cpu).collect();
         let loads = pairs.first()?.achieved.len();
-        let mean = |of: &dyn Fn(&ComparedStretch) -> f64| pairs.iter().map(of).sum::<f64>() / pairs.len() as f64;
+        let achieved = |load: usize| pairs.iter().map(|pair| pair.achieved[load]).sum::<f64>() / pairs.len() as f64;
         Some(Slowdown {
             pairs: pairs.len(),
             elapsed: figure(pairs.iter().map(|pair| pair.elapsed).collect())?,
             cpu: figure(cpu).filter(|_| pairs.iter().all(|pair| pair.cpu.is_some())),
             alone_ns: median(pairs.iter().map(|pair| pair.alone_ns))?,
-            achieved: (0..loads).map(|load| mean(&|pair| pair.achieved[load])).collect(),
+            achieved: (0..loads).map(achieved).collect(),
         })
     }
 
@@ -100,8 +100,8 @@ impl Slowdown {
 
 /// The slow-down with this interval, if it is conclusive: the interval leaves 1 out, or reaches no further than [`POINTS`].
 pub fn conclusive(interval: Interval) -> Option<Interval> {
-    let finite = interval.low.is_finite() && interval.high.is_finite();
-    (finite && (interval.low > 1.0 || interval.high < 1.0 || interval.half() <= POINTS)).then_some(interval)
+    (interval.is_bounded() && (interval.low > 1.0 || interval.high < 1.0 || interval.half() <= POINTS))
+        .then_some(interval)
 }
 
 /// Everything that was measured.
@@ -148,26 +148,18 @@ impl Interference {
     /// once have one more dose than the matrix, and make no curve.
     pub fn curves(&self) -> Vec<DoseCurve> {
         const FEWEST_DOSES: usize = 3;
-        let mut curves: Vec<DoseCurve> = Vec::new();
-        for cell in &self.cells {
-            let ([load], Some(slowdown)) = (cell.beside.as_slice(), &cell.slowdown) else { continue };
-            let same = |curve: &&mut DoseCurve| {
-                curve.victim == cell.victim && curve.aggressor == load.kind && curve.place == load.place
-            };
-            let point = (load.dose, slowdown.elapsed);
-            match curves.iter_mut().find(same) {
-                Some(curve) => curve.points.push(point),
-                None => curves.push(DoseCurve {
-                    victim: cell.victim.clone(),
-                    aggressor: load.kind.clone(),
-                    place: load.place,
-                    points: vec![(0.0, Interval::exactly(1.0)), point],
-                }),
-            }
-        }
-        curves.retain(|curve| curve.points.len() > FEWEST_DOSES);
-        curves.iter_mut().for_each(|curve| curve.points.sort_by(|one, other| one.0.total_cmp(&other.0)));
-        curves
+        let points = self.cells.iter().filter_map(|cell| {
+            let ([load], Some(slowdown)) = (cell.beside.as_slice(), &cell.slowdown) else { return None };
+            Some(((&cell.victim, &load.kind, load.place), (load.dose, slowdown.elapsed)))
+        });
+        let several = by_key(points).into_iter().filter(|(_, points)| points.len() >= FEWEST_DOSES);
+        several
+            .map(|((victim, aggressor, place), mut points)| {
+                points.insert(0, (0.0, Interval::exactly(1.0)));
+                points.sort_by(|one, other| one.0.total_cmp(&other.0));
+                DoseCurve { victim: victim.clone(), aggressor: aggressor.clone(), place, points }
+            })
+            .collect()
     }
 
     /// What pairs predict of each cell with several loads, beside what was measured.

@@ -1,7 +1,7 @@
 //! Where another run of the same build on this machine would land, 95 times in 100: the interval of the figures of a cost. Means,
 //! such as processor time, have that of a mean (`statistics::half_of_mean`). Knows nothing of how rounds were taken.
 
-use crate::statistics::{Interval, median, student_quantile, weighted_quantile};
+use crate::statistics::{Interval, median, student_95, weighted_quantile};
 
 /// The resolution of the clock and the speed check, as a share of any figure. No interval is narrower.
 pub const FLOOR: f64 = 0.002;
@@ -73,8 +73,8 @@ fn reach_by_scatter(rounds: &[RoundFigure], count: f64) -> f64 {
     let squares: f64 = rounds.iter().map(|round| round.weight * (round.figure - mean).powi(2)).sum();
     let deviation = (squares / sum * count / (count - 1.0)).sqrt();
     // Rounds of equal weight count exactly; the small number covers the rounding error of their sum.
-    let freedom = ((count - 1.0 + 1e-6).floor() as usize).max(1);
-    student(freedom) * MEDIAN_OVER_MEAN * deviation * (2.0 / count).sqrt()
+    let freedom = ((count - 1.0 + 1e-6).floor() as u32).max(1);
+    student_95(freedom) * MEDIAN_OVER_MEAN * deviation * (2.0 / count).sqrt()
 }
 
 /// The same without a word on how rounds scatter: a few of them that lie far off do not move a median. The share of a
@@ -87,13 +87,6 @@ fn reach_by_ranks(rounds: &[RoundFigure], count: f64) -> f64 {
     let values: Vec<(f64, f64)> = rounds.iter().map(|round| (round.figure, round.weight)).collect();
     let at = |share: f64| weighted_quantile(&values, share.clamp(0.0, 1.0)).unwrap_or(f64::INFINITY);
     (at(0.5) - at(0.5 - apart)).max(at(0.5 + apart) - at(0.5))
-}
-
-/// The two-sided 95 % point of Student's t.
-fn student(freedom: usize) -> f64 {
-    /// Beyond this it equals the normal distribution to four digits, and its series only costs time.
-    const MOST: usize = 1000;
-    student_quantile(0.975, freedom.min(MOST) as u32)
 }
 
 fn joined(reach: f64) -> f64 {

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::prior::Prior;
 use crate::reading::{Clocking, samples};
-use crate::statistics::{Interval, binomial_tail, median, quantile, sorted, student_quantile};
+use crate::statistics::{Interval, binomial_tail, median, quantile, sorted, student_95};
 use crate::undisturbed::{QuietRound, of_rounds};
 
 /// The batches of a level lie within this of its middle, on the log scale.
@@ -111,7 +111,7 @@ impl LevelRounds {
         let variance = squares / sum.powi(2) * count / (count - 1.0).max(1.0);
         let batches: usize = self.rounds.iter().map(|round| round.logs.len()).sum();
         let drawn = (share * (1.0 - share) / variance).clamp(1.0, batches as f64);
-        let square = student_quantile(0.975, (rounds.len() as u32 - 1).clamp(1, 1000)).powi(2);
+        let square = student_95((rounds.len() as u32 - 1).max(1)).powi(2);
         let middle = (share + square / (2.0 * drawn)) / (1.0 + square / drawn);
         let half = (square * (share * (1.0 - share) / drawn + square / (4.0 * drawn * drawn))).sqrt();
         let half = half / (1.0 + square / drawn);

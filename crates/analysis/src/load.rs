@@ -21,7 +21,7 @@ pub use crowding::crowds;
 pub use demands::{Crowding, Demands, FaultsAt, Paged, Usual, mean_of};
 pub use figures::{Busy, Idle, PaperRow, idle, row};
 pub use for_model::model_file;
-pub use forecast::{Forecast, Forecasts, Missed, alone, by_half, error, flushed, forecast, missed, steady_missed};
+pub use forecast::{Forecast, Forecasts, Missed, alone, by_half, error, flushed, forecast, missed};
 pub use judged::{Judged, judged};
 pub use knee::{Cliff, CliffPoint, Knee, cliffs};
 pub use measured::{CpuTime, Depth, Experiment, FaultCost, Finished, Measured, Outcome, Paging, Pressure, Sums};

@@ -27,7 +27,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::compare::Verdict;
-use crate::statistics::{Interval, sorted, student_quantile};
+use crate::statistics::{Interval, mean, sorted, student_quantile};
 
 /// The times of two things at the same moment, in any unit, per iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -87,7 +87,6 @@ impl Default for Judging {
 pub struct Lockstep {
     /// How many times as long the other takes, with its 95 % interval; from 0 to infinity if there is no scatter to judge by.
     pub ratio: Interval,
-    /// The verdict on the other.
     pub verdict: Verdict,
     /// Blocks behind the figure.
     pub blocks: usize,
@@ -210,14 +209,14 @@ impl Located {
         let ordered = sorted(values.iter().copied());
         let cut = if ordered.len() < ENOUGH_TO_TRIM { 0 } else { (ordered.len() as f64 * TRIMMED) as usize };
         let inner = ordered.get(cut..ordered.len() - cut).filter(|inner| !inner.is_empty())?;
-        let (count, kept) = (values.len() as f64, inner.len() as f64);
-        let value = inner.iter().sum::<f64>() / kept;
+        let kept = inner.len() as f64;
+        let value = mean(inner);
         if values.len() < 2 {
             return Some(Located { value, error: f64::INFINITY, freedom: 1 });
         }
         let (lowest, highest) = (inner[0], inner[inner.len() - 1]);
         let winsorized: Vec<f64> = values.iter().map(|one| one.clamp(lowest, highest)).collect();
-        let middle = winsorized.iter().sum::<f64>() / count;
+        let middle = mean(&winsorized);
         let off: Vec<f64> = winsorized.iter().map(|one| one - middle).collect();
         let squares: f64 = off.iter().map(|one| one * one).sum();
         // Yuen's form of it (Biometrika 61:165, 1974).

@@ -130,8 +130,7 @@ impl Sum {
     pub fn figure(&self) -> Interval {
         let own = self.parts.values().map(|part| (part.times, part.shared.own(part.price)));
         let constant = (1.0, Interval::exactly(self.constant));
-        let parts = own.chain([constant]).chain(self.shared().into_iter().map(|error| (1.0, error)));
-        sum(&parts.collect::<Vec<_>>())
+        sum(own.chain([constant]).chain(self.shared().into_iter().map(|error| (1.0, error))))
     }
 
     /// The shared errors of each run, for all its costs together: errors around zero.
@@ -154,11 +153,6 @@ impl Sum {
     /// The costs in the sum, each with its own interval and its shared error.
     pub(crate) fn prices(&self) -> impl Iterator<Item = (&FigureSource, Interval, f64)> {
         self.parts.iter().map(|(source, part)| (source, part.shared.own(part.price), part.shared.error))
-    }
-
-    /// The costs in it.
-    pub fn sources(&self) -> impl Iterator<Item = &FigureSource> {
-        self.parts.keys()
     }
 
     /// The costs in it that have no interval.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::by_key;
 use crate::form::{As, OpenFigure};
 use crate::mix::Sum;
 use crate::predict::{MixPrediction, PricedLine};
@@ -33,33 +34,28 @@ pub struct MixChanges {
 
 /// Finds them in two predictions of one mix.
 pub fn mix_changes(before: &MixPrediction, after: &MixPrediction) -> MixChanges {
-    let mut names: Vec<String> = Vec::new();
-    let mut lines: Vec<[Sum; 2]> = Vec::new();
-    let mut all = [Sum::default(), Sum::default()];
-    for (one, other) in before.rows.iter().zip(&after.rows) {
-        let name = one.line.note.clone().unwrap_or_else(|| one.line.name());
-        let place = names.iter().position(|known| *known == name).unwrap_or_else(|| {
-            names.push(name);
-            lines.push([Sum::default(), Sum::default()]);
-            names.len() - 1
-        });
-        let clock = same_clock(one, other);
-        for (side, (row, factor)) in [(one, 1.0), (other, clock)].into_iter().enumerate() {
-            let times = row.line.term.times * factor;
-            lines[place][side] = std::mem::take(&mut lines[place][side]).plus(times, &row.each);
-            all[side] = std::mem::take(&mut all[side]).plus(times, &row.each);
-        }
-    }
-    let whole = all[0].figure().value;
-    let share = |[one, other]: &[Sum; 2]| sum(&[(1.0, other.figure()), (-1.0, one.figure())]).times(1.0 / whole);
-    let changed = names.into_iter().zip(&lines).filter_map(|(what, sides)| {
-        let ratio = quotient(sides[1].figure(), sides[0].figure())?;
+    let pairs: Vec<(&PricedLine, &PricedLine)> = before.rows.iter().zip(&after.rows).collect();
+    let (one, other) = totals(&pairs);
+    let whole = one.value;
+    let share = |one: Interval, other: Interval| sum([(1.0, other), (-1.0, one)]).times(1.0 / whole);
+    let name = |line: &PricedLine| line.line.note.clone().unwrap_or_else(|| line.line.name());
+    let changed = by_key(pairs.iter().map(|pair| (name(pair.0), *pair))).into_iter().filter_map(|(what, pairs)| {
+        let (one, other) = totals(&pairs);
+        let ratio = quotient(other, one)?;
         let differs = ratio.is_bounded() && (ratio.low > 1.0 || ratio.high < 1.0);
-        differs.then(|| MixChange { what, ratio, share: share(sides) })
+        differs.then(|| MixChange { what, ratio, share: share(one, other) })
     });
     let mut lines: Vec<MixChange> = changed.collect();
     lines.sort_by(|one, other| other.share.value.abs().total_cmp(&one.share.value.abs()));
-    MixChanges { lines, all: share(&all) }
+    MixChanges { lines, all: share(one, other) }
+}
+
+/// What these lines take in both runs, the second at the clock of the first.
+fn totals(pairs: &[(&PricedLine, &PricedLine)]) -> (Interval, Interval) {
+    let add = |sum: Sum, line: &PricedLine, factor: f64| sum.plus(line.line.term.times * factor, &line.each);
+    let one = pairs.iter().fold(Sum::default(), |sum, (one, _)| add(sum, one, 1.0));
+    let other = pairs.iter().fold(Sum::default(), |sum, (one, other)| add(sum, other, same_clock(one, other)));
+    (one.figure(), other.figure())
 }
 
 /// What the second price is multiplied by to be one at the clock of the first.

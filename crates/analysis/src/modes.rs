@@ -46,13 +46,12 @@ pub fn modes(rounds: &[Round], headline: Estimate, in_cycles: bool) -> Vec<Mode>
     if cuts.is_empty() || constant < CONSTANT {
         return Vec::new();
     }
-    let ends = cuts.iter().copied().chain([middles.len()]);
-    let starts = [0].into_iter().chain(cuts.iter().copied());
-    let mode = |(start, end): (usize, usize)| {
-        let share = (end - start) as f64 / middles.len() as f64;
-        Some(Mode { ns: quantile(&middles[start..end], 0.5)?, share })
+    let edges = [&[0], cuts.as_slice(), &[middles.len()]].concat();
+    let mode = |edge: &[usize]| {
+        let group = &middles[edge[0]..edge[1]];
+        Some(Mode { ns: quantile(group, 0.5)?, share: group.len() as f64 / middles.len() as f64 })
     };
-    starts.zip(ends).filter_map(mode).collect()
+    edges.windows(2).filter_map(mode).collect()
 }
 
 /// The quartiles of the batches of a round that count.

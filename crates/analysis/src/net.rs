@@ -1,6 +1,6 @@
 //! Net costs: what is left of a gross cost when its terms are subtracted.
 
-use record::{Cost, Doubt, Ends, Figures, Nanoseconds};
+use record::{Cost, Doubt, Ends, Estimate, Figures, Nanoseconds};
 
 use crate::estimate::interval;
 use crate::levels;
@@ -17,41 +17,40 @@ const MATTERS: f64 = 0.01;
 /// # Errors
 /// The name of the first term that `find` does not know.
 pub fn subtract<'a>(cost: &mut Cost, find: impl Fn(&record::Term) -> Option<&'a Cost>) -> Result<(), String> {
-    let mut parts = vec![(1.0, interval(&cost.gross_ns, cost.headline))];
-    let mut inherited = Vec::new();
-    let mut others =
-        Figures { best: Nanoseconds(0.0), quiet: Nanoseconds(0.0), typical: Nanoseconds(0.0), ..cost.gross_ns };
-    for term in &cost.terms {
-        let baseline = find(term).ok_or_else(|| term.typed())?;
-        parts.push((-term.times, or_anything(interval(&baseline.net_ns, baseline.headline))));
-        if (term.times * baseline.quoted().0).abs() >= MATTERS * cost.gross_ns.get(cost.headline).0.abs() {
-            inherited.extend(doubts_of(baseline));
-        }
-        others.best.0 += term.times * baseline.net_ns.best.0;
-        others.quiet.0 += term.times * baseline.net_ns.quiet.0;
-        others.typical.0 += term.times * baseline.net_ns.typical.0;
-    }
-    // The terms may be quoted by other figures than the cost.
-    let value = cost.gross_ns.get(cost.headline).0 - others.get(cost.headline).0;
-    let (net, mut levels) = (weighted_sum(&parts).moved_to(value), std::mem::take(&mut cost.levels));
-    cost.net_ns = Figures {
-        best: Nanoseconds(cost.gross_ns.best.0 - others.best.0),
-        quiet: Nanoseconds(cost.gross_ns.quiet.0 - others.quiet.0),
-        typical: Nanoseconds(cost.gross_ns.typical.0 - others.typical.0),
-        low: Nanoseconds(net.low),
-        high: Nanoseconds(net.high),
+    let found = cost.terms.iter().map(|term| Ok((term.times, find(term).ok_or_else(|| term.typed())?)));
+    let baselines: Vec<(f64, &Cost)> = found.collect::<Result<_, String>>()?;
+    let (gross, headline) = (cost.gross_ns, cost.headline);
+    let net = |estimate: Estimate| {
+        let terms = baselines.iter().map(|(times, baseline)| times * baseline.net_ns.get(estimate).0);
+        Nanoseconds(gross.get(estimate).0 - terms.sum::<f64>())
     };
-    for level in &mut levels {
-        parts[0] = (1.0, levels::interval(level));
-        let Interval { value, low, high } = weighted_sum(&parts);
+    let net_interval = |whole: Interval| {
+        let terms = baselines.iter().map(|(times, baseline)| (-times, interval(&baseline.net_ns, baseline.headline)));
+        let terms = terms.map(|(times, term)| (times, or_anything(term)));
+        weighted_sum(&std::iter::once((1.0, whole)).chain(terms).collect::<Vec<_>>())
+    };
+    // The terms may be quoted by other figures than the cost.
+    let Interval { low, high, .. } = net_interval(interval(&gross, headline)).moved_to(net(headline).0);
+    cost.net_ns = Figures {
+        best: net(Estimate::Best),
+        quiet: net(Estimate::Quiet),
+        typical: net(Estimate::Typical),
+        low: Nanoseconds(low),
+        high: Nanoseconds(high),
+    };
+    for level in &mut cost.levels {
+        let Interval { value, low, high } = net_interval(levels::interval(level));
         (level.ns, level.interval_ns) = (Nanoseconds(value), Ends { low, high });
     }
-    cost.levels = levels;
-    cost.doubts.extend(inherited);
+    for (times, baseline) in baselines {
+        if (times * baseline.quoted().0).abs() >= MATTERS * gross.get(headline).0.abs() {
+            cost.doubts.extend(doubts_of(baseline));
+        }
+    }
     if cost.quoted().0 < 0.0 {
         cost.doubts.push(Doubt::NegativeNet);
-    } else if net.low <= 0.0 && net.high.is_finite() {
-        cost.doubts.push(Doubt::AtMost { high: Nanoseconds(net.high) });
+    } else if low <= 0.0 && high.is_finite() {
+        cost.doubts.push(Doubt::AtMost { high: Nanoseconds(high) });
     }
     Ok(())
 }
@@ -109,7 +108,7 @@ mod tests {
         let mut baseline = example::cost("baseline", 300.0, 5.0);
         (baseline.gross_ns.typical, baseline.net_ns.typical) = (Nanoseconds(390.0), Nanoseconds(390.0));
         let terms = vec![example::term(1.0, "baseline")];
-        let mut whole = Cost { headline: record::Estimate::Typical, terms, ..example::cost("whole", 1450.0, 40.0) };
+        let mut whole = Cost { headline: Estimate::Typical, terms, ..example::cost("whole", 1450.0, 40.0) };
         whole.gross_ns.typical = Nanoseconds(1450.0);
         subtract(&mut whole, |_| Some(&baseline)).expect("a baseline");
         let net = whole.net_ns;

@@ -36,11 +36,8 @@ pub struct RoundScatter {
 /// The 2.5, 50 and 97.5 % points of the cost's logarithm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantiles {
-    /// 2.5 %.
     pub low: f64,
-    /// The median.
     pub middle: f64,
-    /// 97.5 %.
     pub high: f64,
 }
 

@@ -45,7 +45,6 @@ impl MachineState {
 pub struct By {
     /// Its identity in sums.
     pub source: FigureSource,
-    /// Its id.
     pub operation: String,
     pub at: Point,
 }
@@ -79,14 +78,13 @@ impl PricedLine {
 
     /// Its total in one unit of work.
     pub fn total(&self) -> Sum {
-        Sum::default().plus(self.line.term.times, &self.each)
+        total([self])
     }
 }
 
 /// The sum of the operations of one family.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FamilyCost {
-    /// Its name.
     pub family: String,
     /// The total of its operations in one unit of work.
     pub total: Sum,
@@ -157,13 +155,13 @@ pub fn predict_in(state: MachineState, mix: &Mix, run: &Run, place: usize, names
         let mut row = PricedLine::nothing(line);
         match cost_of(run, line, names) {
             Ok(cost) => {
-                let source = (place, cost.name());
+                let (source, price) = ((place, cost.name()), state.price(run, cost));
                 let shared = SharedErrors::of(run, cost);
                 // Typical figures were read at the actual clock.
                 let shared = if state == MachineState::Typical { shared.without_clock() } else { shared };
-                row.each = Sum::once(source.clone(), state.price(run, cost), shared);
+                row.each = Sum::once(source.clone(), price, shared);
                 row.by = Some(By { source, operation: cost.operation.clone(), at: cost.at.clone() });
-                row.busy = busy(cost, state.price(run, cost).value);
+                row.busy = busy(cost, price.value);
                 row.doubts = doubts_of(cost);
                 row.clock = clock(run, cost).filter(|_| state == MachineState::Quiet);
             }
@@ -227,20 +225,21 @@ pub fn whole(state: MachineState, mix: &Mix, run: &Run) -> Option<Interval> {
     Some(all.times(1.0 / mix.whole_units))
 }
 
+/// What these lines take in one unit of work.
+fn total<'a>(rows: impl IntoIterator<Item = &'a PricedLine>) -> Sum {
+    rows.into_iter().fold(Sum::default(), |sum, row| sum.plus(row.line.term.times, &row.each))
+}
+
 impl MixPrediction {
     /// The sum of all rows. It is a lower bound if something is missing.
     pub fn total(&self) -> Sum {
-        let all = self.rows.iter().fold(Sum::default(), |sum, row| sum.plus(row.line.term.times, &row.each));
-        all.without_unbounded_trifles()
+        total(&self.rows).without_unbounded_trifles()
     }
 
     /// Families in the order of the mix.
     pub fn families(&self) -> Vec<FamilyCost> {
-        let total = |rows: &[&PricedLine]| {
-            rows.iter().fold(Sum::default(), |sum, row| sum.plus(row.line.term.times, &row.each))
-        };
         let families = by_key(self.rows.iter().map(|row| (&row.line.family, row)));
-        families.into_iter().map(|(family, rows)| FamilyCost { family: family.clone(), total: total(&rows) }).collect()
+        families.into_iter().map(|(family, rows)| FamilyCost { family: family.clone(), total: total(rows) }).collect()
     }
 
     /// A part divided by the total; `None` if the total is not positive.
@@ -251,7 +250,7 @@ impl MixPrediction {
 
     /// The measured time minus the total: what the mix and the costs leave unexplained.
     pub fn residual(&self) -> Option<Interval> {
-        Some(sum(&[(1.0, self.measured?), (-1.0, self.total().figure())]))
+        Some(sum([(1.0, self.measured?), (-1.0, self.total().figure())]))
     }
 
     /// The size of the residual divided by the total; `None` if nothing was measured, a price is missing, or the total
@@ -267,7 +266,7 @@ impl MixPrediction {
     pub fn figure(&self) -> Interval {
         let total = self.total().figure();
         let left_out = self.accuracy.map_or(0.0, Accuracy::share) * total.value.abs();
-        let known = sum(&[(1.0, total), (1.0, Interval { value: 0.0, low: -left_out, high: left_out })]);
+        let known = sum([(1.0, total), (1.0, Interval::around(0.0, left_out))]);
         // Work does not take less than no time.
         Interval { low: known.low.max(total.low.min(0.0)), ..known }
     }

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::statistics::{Interval, median, sorted};
+use crate::statistics::{Interval, mean, median, quantile, sorted};
 use crate::tails::median_interval;
 
 /// A window: bytes requested beyond the one being read, and bytes per request.
@@ -196,11 +196,11 @@ impl PageLatency {
     /// The summary of these reads; `None` without reads.
     pub fn of(page_ns: &[f64], direct: bool) -> Option<PageLatency> {
         let sorted = sorted(page_ns.iter().copied());
-        let at = |share| crate::statistics::quantile(&sorted, share);
+        let at = |share| quantile(&sorted, share);
         Some(PageLatency {
             median_ns: at(0.5)?,
             quartiles_ns: [at(0.25)?, at(0.75)?],
-            mean_ns: page_ns.iter().sum::<f64>() / page_ns.len() as f64,
+            mean_ns: mean(page_ns),
             reads: page_ns.len(),
             direct,
         })

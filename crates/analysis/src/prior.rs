@@ -139,8 +139,10 @@ pub struct Trace {
 pub fn learn<'a>(traces: impl Iterator<Item = &'a Trace> + Clone, usual: Prior) -> Prior {
     let first = traces.clone().find_map(|trace| trace.add);
     // A clock that differs by less than the check resolves is the same.
-    let clock = |trace: &Trace| trace.add.zip(first).map_or(0.0, |(add, first)| f64::from(add - first));
-    let clock = |trace: &Trace| Some(clock(trace)).filter(|apart| apart.abs() > CLOCK).unwrap_or(0.0);
+    let clock = |trace: &Trace| {
+        let apart = trace.add.zip(first).map_or(0.0, |(add, first)| f64::from(add - first));
+        if apart.abs() > CLOCK { apart } else { 0.0 }
+    };
     let in_clock = |trace: &'a Trace| {
         trace.rounds.iter().map(move |(log, weight)| (f64::from(*log) - clock(trace), f64::from(*weight)))
     };

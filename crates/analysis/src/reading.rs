@@ -40,7 +40,6 @@ pub struct Reading {
     pub headline: Estimate,
     /// CPUs that the operation keeps busy.
     pub cpus: u32,
-    /// How batches are read.
     pub clocking: Clocking,
 }
 

@@ -13,6 +13,7 @@ mod verdict;
 pub use anonymous::{NAMELESS, anonymous, without_paths};
 pub use contributed::{Contribution, ContributionError, contribute};
 pub use facts::{Facts, dear_mitigations};
+pub(crate) use facts::{IN_MEMORY, SERVED, dear_clock_source};
 pub use held::{Direction, Held, NotHeld, hold};
 pub use knowledge::likely_cause_of_waking;
 pub use oddities::{OddCost, Oddity, ReferenceVerdict, judge};

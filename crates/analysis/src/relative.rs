@@ -3,9 +3,7 @@
 
 use record::{Cost, Round};
 
-use crate::compare::Verdict;
 use crate::lockstep::{Block, Judging, Lockstep, blocks, compare};
-use crate::statistics::Interval;
 
 /// The time of a run that is compared with that of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,18 +17,9 @@ pub enum ComparedTime {
 /// One thing beside another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Relative {
-    /// So many times as long. Another run's ratio would lie in the interval 95 times in 100. If it holds 1, neither can be said
-    /// to take longer.
-    Times {
-        ratio: Interval,
-        /// Blocks of batches that alternated.
-        pairs: usize,
-        /// Whether the other takes longer.
-        verdict: Verdict,
-        /// How many times the time so far would settle it, about.
-        more: Option<f64>,
-        time: ComparedTime,
-    },
+    /// So many times as long, by blocks of batches that alternated. Another run's ratio would lie in the interval 95 times in 100.
+    /// If it holds 1, neither can be said to take longer.
+    Times { found: Lockstep, time: ComparedTime },
     /// One of them cannot be distinguished from the start of a program, or its figure is not positive.
     HoldsZero,
     /// Fewer than two common rounds, which show no scatter.
@@ -52,9 +41,7 @@ pub fn relative(base: &Cost, other: &Cost) -> Relative {
 
 fn in_lockstep(rounds: &[Vec<Block>], time: ComparedTime) -> Relative {
     match compare(rounds, Judging::default()) {
-        Some(Lockstep { ratio, verdict, blocks, more }) if ratio.high.is_finite() => {
-            Relative::Times { ratio, pairs: blocks, verdict, more, time }
-        }
+        Some(found) if found.ratio.high.is_finite() => Relative::Times { found, time },
         _ => Relative::FewPairs,
     }
 }
@@ -101,6 +88,7 @@ mod tests {
     use record::{Estimate, Nanoseconds};
 
     use super::*;
+    use crate::compare::Verdict;
     use crate::example;
 
     fn cost(rounds: &[f64]) -> Cost {
@@ -119,9 +107,9 @@ mod tests {
         let drift = [1.0, 1.3, 0.8, 1.1, 2.0, 1.5, 0.9, 1.2];
         let [base, other] = [100.0, 105.0].map(|ns| cost(&drift.map(|factor| ns * factor)));
         let found = relative(&base, &other);
-        let Relative::Times { ratio, pairs, verdict, .. } = found else { panic!("{found:?}") };
-        assert_eq!((pairs, verdict), (48, Verdict::Slower), "two batches make a block");
-        assert!((ratio.value - 1.05).abs() < 1e-9, "{ratio:?}");
+        let Relative::Times { found, .. } = found else { panic!("{found:?}") };
+        assert_eq!((found.blocks, found.verdict), (48, Verdict::Slower), "two batches make a block");
+        assert!((found.ratio.value - 1.05).abs() < 1e-9, "{found:?}");
         let mut alone = other.clone();
         alone.rounds.iter_mut().for_each(|round| round.order += 100);
         assert_eq!(relative(&base, &alone), Relative::FewPairs);
@@ -134,7 +122,8 @@ mod tests {
         for cost in &mut nothing {
             cost.operation = "command: true".into();
         }
-        assert!(matches!(relative(&nothing[0], &nothing[1]), Relative::Times { pairs: 48, .. }));
+        let found = relative(&nothing[0], &nothing[1]);
+        assert!(matches!(found, Relative::Times { found: Lockstep { blocks: 48, .. }, .. }), "{found:?}");
     }
 
     #[test]
@@ -156,7 +145,7 @@ mod tests {
         };
         let found = |switches: record::Switches| match relative(&command(1.0, 0, switches), &command(1.03, 5, switches))
         {
-            Relative::Times { ratio, time, verdict, .. } => (ratio, time, verdict),
+            Relative::Times { found: Lockstep { ratio, verdict, .. }, time } => (ratio, time, verdict),
             other => panic!("{other:?}"),
         };
         let (ratio, time, verdict) = found(record::Switches { voluntary: 1.1, involuntary: 9.0 });

@@ -7,13 +7,11 @@ use serde::Serialize;
 use crate::estimate::{Clocking, quiet_rounds, typical_medians};
 use crate::form::{As, Form};
 use crate::prior::scattered;
-use crate::statistics::{median, student_quantile, variance};
+use crate::statistics::{NORMAL_95, median, student_95, variance};
 
 /// The variance of a median divided by that of a mean: pi / 2, for normal scatter.
 const MEDIAN_OVER_MEAN: f64 = std::f64::consts::FRAC_PI_2;
-/// The standard deviations of a two-sided test at 95 %, and the distance beyond that limit at which a difference is
-/// found in four cases of five.
-const TEST: f64 = 1.96;
+/// The standard deviations beyond the limit of a two-sided test at 95 % at which a difference is found in four cases of five.
 const POWER: f64 = 0.84;
 
 /// One cost over several runs. Scatter is a standard deviation as a share of the figure.
@@ -99,7 +97,7 @@ fn one<'a>(cost: &'a Cost, runs: &'a [Run], wanted: f64) -> Option<Repeated<'a>>
     let all = variance(&figures.iter().map(|figure| figure.ln()).collect::<Vec<_>>());
     let between_runs = (all - of_rounds).max(0.0);
     let of_a_run = between_runs + of_rounds;
-    let detectable = (TEST + POWER) * (2.0 * of_a_run).sqrt();
+    let detectable = (NORMAL_95 + POWER) * (2.0 * of_a_run).sqrt();
     Some(Repeated {
         cost,
         runs: figures.len(),
@@ -127,7 +125,7 @@ fn round_figures(cost: &Cost) -> Vec<f64> {
 fn needs(between_runs: f64, between_rounds: Option<f64>, of_a_run: f64, wanted: f64) -> Option<Needs> {
     let rounds = between_rounds?;
     // One run of n rounds has the variance s_run^2 + (pi / 2) s_round^2 / n, and may have (wanted / 1.96)^2.
-    let allowed = (wanted / TEST).powi(2);
+    let allowed = (wanted / NORMAL_95).powi(2);
     let left = allowed - between_runs;
     let count = MEDIAN_OVER_MEAN * rounds * rounds / left;
     /// More rounds than this take longer than further runs.
@@ -141,10 +139,7 @@ fn needs(between_runs: f64, between_rounds: Option<f64>, of_a_run: f64, wanted: 
 /// The smallest number of runs whose mean is as precise as wanted, by Student's t.
 fn runs_for(of_a_run: f64, wanted: f64) -> u32 {
     const MOST: u32 = 10_000;
-    let precise = |runs: u32| {
-        let t = student_quantile(0.975, (runs - 1).min(1000));
-        t * (of_a_run / f64::from(runs)).sqrt() <= wanted
-    };
+    let precise = |runs: u32| student_95(runs - 1) * (of_a_run / f64::from(runs)).sqrt() <= wanted;
     (2..MOST).find(|&runs| precise(runs)).unwrap_or(MOST)
 }
 

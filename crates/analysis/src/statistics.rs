@@ -2,6 +2,9 @@
 
 use serde::Serialize;
 
+/// Half of the 95 % interval of a normal error, in its standard deviations.
+pub(crate) const NORMAL_95: f64 = 1.96;
+
 /// The values in ascending order.
 pub fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     let mut values: Vec<f64> = values.into_iter().collect();
@@ -46,9 +49,7 @@ pub fn half_of_mean(values: &[f64]) -> f64 {
     if count < 2 {
         return f64::INFINITY;
     }
-    /// With more values it equals the normal distribution to four digits, and its series only costs time.
-    const MOST: usize = 1000;
-    student_quantile(0.975, count.min(MOST) as u32 - 1) * (variance(values) / count as f64).sqrt()
+    student_95(count as u32 - 1) * (variance(values) / count as f64).sqrt()
 }
 
 /// The weighted median of (value, weight): half the weight lies on either side; between two values where the halves
@@ -109,18 +110,10 @@ pub fn binomial_tail(least: usize, tries: usize, share: f64) -> f64 {
     sum
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TwoGroups {
-    /// Median of the lower group.
-    pub low: f64,
-    /// Median of the upper group.
-    pub high: f64,
-}
-
-/// The two groups of ascending values, if there are two: separated by an empty range that is wider than 5 % of the
-/// median, has at least a fifth of the values on each side, and is two and a half times wider than the wider middle half of
-/// either side.
-pub fn two_groups(sorted: &[f64]) -> Option<TwoGroups> {
+/// The medians of the two groups of ascending values, the lower one first, if there are two: separated by an empty range
+/// that is wider than 5 % of the median, has at least a fifth of the values on each side, and is two and a half times wider
+/// than the wider middle half of either side.
+pub fn two_groups(sorted: &[f64]) -> Option<[f64; 2]> {
     const LEAST: usize = 10;
     if sorted.len() < LEAST {
         return None;
@@ -132,7 +125,7 @@ pub fn two_groups(sorted: &[f64]) -> Option<TwoGroups> {
     let (lower, upper) = sorted.split_at(split);
     let spread = |group: &[f64]| quantile(group, 0.75).unwrap_or(0.0) - quantile(group, 0.25).unwrap_or(0.0);
     let apart = gap > 0.05 * quantile(sorted, 0.5)?.abs() && gap > 5.0 * spread(lower).max(spread(upper)) / 2.0;
-    apart.then_some(TwoGroups { low: quantile(lower, 0.5)?, high: quantile(upper, 0.5)? })
+    apart.then_some([quantile(lower, 0.5)?, quantile(upper, 0.5)?])
 }
 
 /// A value with its 95 % interval. What is not finite is written as null.
@@ -248,6 +241,13 @@ pub fn student_quantile(share: f64, freedom: u32) -> f64 {
     (low + high) / 2.0
 }
 
+/// The two-sided 95 % point of Student's t.
+pub fn student_95(freedom: u32) -> f64 {
+    /// Beyond this it equals the normal distribution to four digits, and its series only costs time.
+    const MOST: u32 = 1000;
+    student_quantile(0.975, freedom.min(MOST))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -296,8 +296,8 @@ mod tests {
         let one: Vec<f64> = (0..40).map(|i| 100.0 + i as f64 * 0.1).collect();
         assert_eq!(two_groups(&one), None);
         let two: Vec<f64> = (0..40).map(|i| if i < 20 { 100.0 } else { 130.0 } + i as f64 * 0.05).collect();
-        let groups = two_groups(&two).expect("two groups");
-        assert!((groups.low - 100.475).abs() < 1e-9 && (groups.high - 131.475).abs() < 1e-9);
+        let [low, high] = two_groups(&two).expect("two groups");
+        assert!((low - 100.475).abs() < 1e-9 && (high - 131.475).abs() < 1e-9);
         let few = |low: usize| (0..10).map(|i| if i < low { 100.0 } else { 130.0 }).collect::<Vec<f64>>();
         assert!(two_groups(&few(2)).is_some() && two_groups(&few(8)).is_some() && two_groups(&few(9)).is_none());
         let outlier: Vec<f64> = (0..40).map(|i| if i < 39 { 100.0 } else { 200.0 }).collect();

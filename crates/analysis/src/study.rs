@@ -8,7 +8,6 @@ mod definition;
 mod hardware;
 mod missing;
 mod mpe;
-mod price_list;
 mod rsx;
 mod table;
 mod vax;

@@ -38,10 +38,16 @@ impl Interval {
         self.is_bounded().then(|| self.half())
     }
 
+    /// The value and its ends, put through a function that rises.
+    #[must_use]
+    pub fn map(self, rising: impl Fn(f64) -> f64) -> Interval {
+        Interval { value: rising(self.value), low: rising(self.low), high: rising(self.high) }
+    }
+
     /// This value times a factor above 0.
     #[must_use]
     pub fn times(self, factor: f64) -> Interval {
-        Interval { value: self.value * factor, low: self.low * factor, high: self.high * factor }
+        self.map(|value| value * factor)
     }
 
     /// The sum of two whose errors add up, as those of prices of one run do.
@@ -65,8 +71,8 @@ impl Interval {
 
 /// The sum of `factor` x value, as [`weighted_sum`]. It has no interval if one part has none. A part with the factor 0
 /// does not count.
-pub fn sum(parts: &[(f64, Interval)]) -> Interval {
-    let parts: Vec<(f64, Interval)> = parts.iter().copied().filter(|(factor, _)| *factor != 0.0).collect();
+pub fn sum(parts: impl IntoIterator<Item = (f64, Interval)>) -> Interval {
+    let parts: Vec<(f64, Interval)> = parts.into_iter().filter(|(factor, _)| *factor != 0.0).collect();
     if parts.is_empty() {
         // The sum of no floating-point numbers is minus zero, which would be visible.
         return Interval::exactly(0.0);
@@ -90,15 +96,11 @@ pub fn quotient(over: Interval, under: Interval) -> Option<Interval> {
 /// The doubts of a cost in the form in which everything computed from it carries them: the serious ones, with the
 /// cost's name. A doubt that the cost itself inherited keeps its original name.
 pub fn doubts_of(cost: &Cost) -> Vec<Doubt> {
-    let inherited = |doubt: &Doubt| match doubt {
-        Doubt::Inherited { .. } => doubt.clone(),
-        own => Doubt::Inherited { from: cost.name(), doubt: Box::new(own.clone()) },
+    let carried = |doubt: &Doubt| match doubt {
+        Doubt::Inherited { doubt: own, .. } => own.is_serious().then(|| doubt.clone()),
+        own => own.is_serious().then(|| Doubt::Inherited { from: cost.name(), doubt: Box::new(own.clone()) }),
     };
-    let serious = |doubt: &&Doubt| match doubt {
-        Doubt::Inherited { doubt, .. } => doubt.is_serious(),
-        own => own.is_serious(),
-    };
-    cost.doubts.iter().filter(serious).map(inherited).collect()
+    cost.doubts.iter().filter_map(carried).collect()
 }
 
 /// Adds what is not in the list yet.
@@ -147,14 +149,15 @@ mod tests {
     #[test]
     fn a_sum_with_a_part_without_an_interval_has_none_and_is_a_number() {
         let parts = [(2.0, Interval::around(3.0, 1.0)), (1.0, Interval::unbounded(4.0))];
-        assert_eq!(sum(&parts), Interval::unbounded(10.0));
+        let whole = sum(parts);
+        assert_eq!(whole, Interval::unbounded(10.0));
         // Zero times infinity is not a number.
         assert_eq!(
-            sum(&[(2.0, Interval::around(3.0, 1.0)), (0.0, Interval::unbounded(4.0))]),
+            sum([(2.0, Interval::around(3.0, 1.0)), (0.0, Interval::unbounded(4.0))]),
             Interval::around(6.0, 2.0)
         );
-        assert!(sum(&[]) == Interval::exactly(0.0) && sum(&[]).value.is_sign_positive());
-        assert!(!sum(&parts).is_at_most() && Interval::unbounded(4.0).holds_zero());
+        assert!(sum([]) == Interval::exactly(0.0) && sum([]).value.is_sign_positive());
+        assert!(!whole.is_at_most() && Interval::unbounded(4.0).holds_zero());
     }
 
     #[test]
@@ -180,7 +183,7 @@ mod tests {
         let (large, small) = (cost("large", wide()), cost("small", wide()));
         let count = |half: f64| {
             let parts = [(1.0, Interval::around(1000.0, 1.0), &large), (2.0, Interval::around(4.0, half), &small)];
-            let whole = sum(&parts.map(|(factor, part, _)| (factor, part)));
+            let whole = sum(parts.map(|(factor, part, _)| (factor, part)));
             doubts_in(&whole, parts).len()
         };
         assert_eq!(count(0.1), 1, "8 of 1008");

@@ -132,23 +132,19 @@ pub fn ranks(samples: u64, share: f64) -> Option<(u64, u64)> {
     Some((below.largest_with_at_most_below(for_low), below.smallest_with_at_most_from(for_high)))
 }
 
-/// The narrowest symmetric pair of order statistics that contains the median of the parent distribution with at least
-/// 95 % probability, as zero-based ranks among `n` ascending values. Exact, from the binomial distribution with p = 1/2
-/// (Hoefler and Belli, SC'15, rule 8 use the same ranks). With fewer than six values it is the whole range, which
-/// covers less.
-pub fn median_ranks(n: usize) -> (usize, usize) {
-    match ranks(n as u64, 0.5) {
-        Some((low, high)) => (low as usize - 1, high as usize - 1),
-        None => (0, n.saturating_sub(1)),
-    }
+/// The two of ascending values that enclose this quantile of their parent distribution, by [`ranks`].
+pub fn enclosing(ascending: &[f64], share: f64) -> Option<(f64, f64)> {
+    let (low, high) = ranks(ascending.len() as u64, share)?;
+    Some((ascending[low as usize - 1], ascending[high as usize - 1]))
 }
 
-/// The median of values with its interval by order statistics, or the whole range where there are fewer than six.
+/// The median of values with its interval by order statistics (Hoefler and Belli, SC'15, rule 8 use the same), or the whole range
+/// where there are fewer than six, which covers less.
 pub fn median_interval(values: impl IntoIterator<Item = f64>) -> Option<Interval> {
     let values = sorted(values);
     let value = quantile(&values, 0.5)?;
-    let (low, high) = median_ranks(values.len());
-    Some(Interval { value, low: values[low], high: values[high] })
+    let (low, high) = enclosing(&values, 0.5).unwrap_or((values[0], values[values.len() - 1]));
+    Some(Interval { value, low, high })
 }
 
 /// The fewest values that support a percentile.

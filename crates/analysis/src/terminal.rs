@@ -6,8 +6,7 @@ use serde::Serialize;
 
 use crate::form::{As, Form};
 use crate::statistics::{Interval, sorted};
-use crate::tails::median_interval;
-use crate::tails::ranks;
+use crate::tails::{enclosing, median_interval};
 
 /// The terminal that howslow was run in.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -122,8 +121,7 @@ impl Latency {
 
     /// The 95 % interval of that time, distribution-free: by order statistics. `None` where there are too few samples.
     pub fn interval(&self, share: f64) -> Option<(f64, f64)> {
-        let (low, high) = ranks(self.ns.len() as u64, share)?;
-        Some((self.ns[low as usize - 1], self.ns[high as usize - 1]))
+        enclosing(&self.ns, share)
     }
 }
 

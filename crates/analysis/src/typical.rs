@@ -6,7 +6,7 @@ use record::{Cost, Estimate, Run};
 use crate::derived::net;
 use crate::estimate::{Clocking, interval, typical_medians};
 use crate::landing::{FLOOR, around, reach};
-use crate::statistics::{Interval, half_of_mean, squares, student_quantile};
+use crate::statistics::{Interval, half_of_mean, squares, student_95};
 use crate::sums::sum;
 
 /// Terms within terms are not deeper than this. A record with more is damaged.
@@ -22,12 +22,9 @@ fn net_typical(run: &Run, cost: &Cost, depth: u32) -> Interval {
     if cost.headline != Estimate::Quiet || cost.rounds.is_empty() {
         return net(cost);
     }
-    let mut parts = vec![(1.0, gross_typical(cost))];
-    for term in cost.terms.iter().filter(|_| depth < DEEPEST) {
-        let found = run.costs.iter().find(|other| other.operation == term.operation && other.at == term.at);
-        parts.extend(found.map(|baseline| (-term.times, net_typical(run, baseline, depth + 1))));
-    }
-    sum(&parts).moved_to(cost.net_ns.typical.0)
+    let terms = cost.terms.iter().filter(|_| depth < DEEPEST);
+    let terms = terms.filter_map(|term| Some((-term.times, net_typical(run, run.cost_of(term)?, depth + 1))));
+    sum([(1.0, gross_typical(cost))].into_iter().chain(terms)).moved_to(cost.net_ns.typical.0)
 }
 
 /// The typical figure as timed.
@@ -65,7 +62,7 @@ fn spread(cost: &Cost) -> Option<f64> {
     let count = logs.len() as f64;
     let freedom = USUAL + count - 1.0;
     let variance = (USUAL * usual * usual + squares(&logs)) / freedom;
-    Some((student_quantile(0.975, freedom as u32) * (variance * 2.0 / count).sqrt()).hypot(FLOOR))
+    Some((student_95(freedom as u32) * (variance * 2.0 / count).sqrt()).hypot(FLOOR))
 }
 
 /// How far single rounds of this cost lie apart, before any was seen: as rounds of its kind usually scatter, and as the typical figure lies

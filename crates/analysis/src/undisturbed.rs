@@ -45,7 +45,7 @@ pub(crate) fn undisturbed(
     };
     if figures.is_empty() {
         doubts.push(Doubt::FromDisturbed { slow_down: prior.slow_down.0.exp_m1(), earlier_rounds: prior.rounds });
-    } else if figures.len() < 3 || figures.iter().map(QuietRound::trust).sum::<f64>() < ENOUGH_TRUST {
+    } else if figures.len() < SEVERAL || figures.iter().map(QuietRound::trust).sum::<f64>() < ENOUGH_TRUST {
         let batches = figures.iter().map(|round| round.quiet as u32).sum();
         doubts.push(Doubt::FewQuiet { batches, rounds: figures.len() as u32 });
     }
@@ -104,7 +104,7 @@ pub(crate) struct QuietRound {
 }
 
 impl QuietRound {
-    fn of(round: &Round, clocking: Clocking) -> Option<QuietRound> {
+    pub(crate) fn of(round: &Round, clocking: Clocking) -> Option<QuietRound> {
         let samples: Vec<f64> = quiet_samples(round, clocking).collect();
         let (quiet, share) = (samples.len(), samples.len() as f64 / round.ns.len().max(1) as f64);
         Some(QuietRound { figure: median(samples)?, quiet, share })
@@ -126,7 +126,7 @@ impl QuietRound {
         RoundFigure::trust(self.quiet, self.share)
     }
 
-    pub(crate) fn weighted(&self) -> RoundFigure {
+    pub(crate) fn weighted(self) -> RoundFigure {
         RoundFigure { figure: self.figure, weight: self.trust() }
     }
 

@@ -29,7 +29,6 @@ pub struct Supposed {
 /// The reasons why a supposition is impossible.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Impossible {
-    /// The cost would be negative.
     BelowNothing(String),
     /// The other prediction has no price for it.
     Lacking(String),
@@ -48,29 +47,28 @@ pub fn suppose(prediction: &MixPrediction, supposed: &[Supposed]) -> Result<MixP
     for Supposed { rows, change, .. } in supposed {
         for &place in rows {
             let row = &mut changed.rows[place];
-            row.each = match change {
+            match change {
                 Assumption::By(_) | Assumption::Times(_) if !is_known[place] => {
                     return Err(Impossible::Unpriced(row.line.typed()));
                 }
-                Assumption::Time(time) => Sum::exactly(*time),
-                Assumption::By(step) => Sum::exactly(*step).plus(1.0, &row.each),
-                Assumption::Times(factor) => Sum::default().plus(*factor, &row.each),
-                Assumption::As(other) => match &other.rows[place] {
-                    found if found.by.is_some() => found.each.clone(),
-                    _ => return Err(Impossible::Lacking(row.line.typed())),
-                },
-            };
+                // A supposed time has no doubts. Another run's price has that run's doubts.
+                Assumption::Time(time) => (row.each, row.doubts) = (Sum::exactly(*time), Vec::new()),
+                Assumption::By(step) => {
+                    row.each = Sum::exactly(*step).plus(1.0, &row.each);
+                    if *step < 0.0 && row.each.figure().value < 0.0 {
+                        return Err(Impossible::BelowNothing(row.line.typed()));
+                    }
+                }
+                Assumption::Times(factor) => row.each = Sum::default().plus(*factor, &row.each),
+                Assumption::As(other) => {
+                    let found = &other.rows[place];
+                    if found.by.is_none() {
+                        return Err(Impossible::Lacking(row.line.typed()));
+                    }
+                    (row.each, row.doubts) = (found.each.clone(), found.doubts.clone());
+                }
+            }
             is_known[place] = true;
-            // A supposed time has no doubts. Another run's price has that run's doubts.
-            match change {
-                Assumption::Time(_) => row.doubts.clear(),
-                Assumption::As(other) => row.doubts.clone_from(&other.rows[place].doubts),
-                Assumption::By(_) | Assumption::Times(_) => {}
-            }
-            let steps_below = matches!(change, Assumption::By(step) if *step < 0.0);
-            if steps_below && row.each.figure().value < 0.0 {
-                return Err(Impossible::BelowNothing(row.line.typed()));
-            }
         }
     }
     // A supposed operation has a price, so it is no longer missing.

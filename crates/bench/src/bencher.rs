@@ -6,7 +6,7 @@ use std::pin::Pin;
 
 use crate::counter::Counter;
 use crate::request::{Requester, serve};
-use crate::rounds::{self, TimedPart, Took};
+use crate::rounds::{self, Outputs, TimedPart, Took};
 
 /// Runs the code to be timed. What a benchmark does before it calls a method of this is set-up; what it does afterwards is
 /// tear-down.
@@ -153,13 +153,10 @@ impl<'a, M> Inputs<'a, M> {
             let mut took = Took::NOTHING;
             // Timed inside of the future, so that entering and leaving the executor is not.
             block_on(Box::pin(async {
-                let mut outputs = Vec::with_capacity(if needs_drop::<O>() { part } else { 0 });
+                let mut outputs = Outputs::with_room(part);
                 let timed = TimedPart::begin();
                 for input in inputs.drain(..) {
-                    let output = std::hint::black_box(work(input).await);
-                    if needs_drop::<O>() {
-                        outputs.push(output);
-                    }
+                    outputs.keep(work(input).await);
                 }
                 took = timed.end();
             }));

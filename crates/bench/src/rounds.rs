@@ -76,7 +76,25 @@ fn timed(work: impl FnOnce()) -> Took {
     part.end()
 }
 
-/// Runs `work` this often. Outputs that must be dropped are kept until the clock has been read.
+/// Outputs of a part that must be dropped: kept until the clock has been read.
+pub(crate) struct Outputs<O>(Vec<O>);
+
+impl<O> Outputs<O> {
+    /// Room for this many, so that keeping them allocates nothing.
+    pub fn with_room(part: usize) -> Outputs<O> {
+        Outputs(Vec::with_capacity(if needs_drop::<O>() { part } else { 0 }))
+    }
+
+    #[inline(always)]
+    pub fn keep(&mut self, output: O) {
+        let output = black_box(output);
+        if needs_drop::<O>() {
+            self.0.push(output);
+        }
+    }
+}
+
+/// Runs `work` this often.
 pub(crate) fn plain<O>(times: u64, work: &mut impl FnMut() -> O) -> Took {
     if !needs_drop::<O>() {
         return timed(|| {
@@ -86,10 +104,10 @@ pub(crate) fn plain<O>(times: u64, work: &mut impl FnMut() -> O) -> Took {
         });
     }
     in_parts::<O>(times, &mut |part| {
-        let mut outputs = Vec::with_capacity(part);
+        let mut outputs = Outputs::with_room(part);
         let took = timed(|| {
             for _ in 0..part {
-                outputs.push(black_box(black_box(&mut *work)()));
+                outputs.keep(black_box(&mut *work)());
             }
         });
         drop(outputs);
@@ -101,13 +119,10 @@ pub(crate) fn plain<O>(times: u64, work: &mut impl FnMut() -> O) -> Took {
 pub(crate) fn on_values<I, O>(times: u64, make: &mut impl FnMut() -> I, work: &mut impl FnMut(I) -> O) -> Took {
     in_parts::<(I, O)>(times, &mut |part| {
         let mut inputs: Vec<I> = (0..part).map(|_| make()).collect();
-        let mut outputs = Vec::with_capacity(if needs_drop::<O>() { part } else { 0 });
+        let mut outputs = Outputs::with_room(part);
         let took = timed(|| {
             for input in black_box(&mut inputs).drain(..) {
-                let output = black_box(work(input));
-                if needs_drop::<O>() {
-                    outputs.push(output);
-                }
+                outputs.keep(work(input));
             }
         });
         drop((inputs, outputs));
@@ -119,13 +134,10 @@ pub(crate) fn on_values<I, O>(times: u64, make: &mut impl FnMut() -> I, work: &m
 pub(crate) fn on_refs<I, O>(times: u64, make: &mut impl FnMut() -> I, work: &mut impl FnMut(&mut I) -> O) -> Took {
     in_parts::<(I, O)>(times, &mut |part| {
         let mut inputs: Vec<I> = (0..part).map(|_| make()).collect();
-        let mut outputs = Vec::with_capacity(if needs_drop::<O>() { part } else { 0 });
+        let mut outputs = Outputs::with_room(part);
         let took = timed(|| {
             for input in black_box(&mut inputs) {
-                let output = black_box(work(input));
-                if needs_drop::<O>() {
-                    outputs.push(output);
-                }
+                outputs.keep(work(input));
             }
         });
         drop((inputs, outputs));

@@ -8,7 +8,7 @@ pub(crate) mod space;
 pub(crate) mod transfer;
 
 use operation::Value::{Number, Word};
-use operation::{Axis, Operation, cpus, numbers};
+use operation::{Axis, Operation, cpus};
 
 /// How many threads want the same: ours alone, one on each of two CPUs, one on every CPU, and two on every CPU, so that some
 /// thread that is waited for has no CPU.
@@ -16,9 +16,6 @@ const THREADS: Axis = cpus("threads", &[Number(1), Number(2), Word("all"), Word(
 
 /// Iterations in which threads that share CPUs lose them now and then: a batch of some time slices.
 const CROWDED: u64 = 100_000;
-
-/// How many CPUs do the same.
-const CPUS: Axis = cpus("cpus", numbers![1, 2, 4, 8]);
 
 /// What operations on locks and lines are. Their own loops run beside the work and not after it, so nothing is subtracted.
 const TOGETHER: Operation = Operation::DEFAULT;

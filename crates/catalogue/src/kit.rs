@@ -35,36 +35,36 @@ pub(crate) mod work;
 
 pub(crate) use aio::{BoundRequest, NumberedContext};
 pub(crate) use area::{Anywhere, Area, PAGE, Slots};
-pub(crate) use baseline::{BASE, ENTRY, NEAR, by_c_library};
+pub(crate) use baseline::{BASE, CPUS, ENTRY, NEAR, OTHER, by_c_library};
 pub(crate) use block::Block;
-pub(crate) use channel::{Channel, End, hold, read_whole};
+pub(crate) use channel::{Channel, End, hold, read_whole, tcp_pair};
 pub(crate) use check::{answered, ensure, exactly};
 pub(crate) use child::{Child, Start, ended_child, ended_copy, in_child, start_and_end};
 pub(crate) use cycle::Cycle;
 pub(crate) use folder::{Fresh, apart};
 pub(crate) use gap::Gap;
 pub(crate) use handler::{
-    HANDLED, Thread, bit, change_mask, count_one, counted, handler, install, install_counter, install_with,
+    HANDLED, STACK_WORDS, Thread, bit, change_mask, count_one, counted, handler, install, install_counter,
+    install_informed, install_with,
 };
 pub(crate) use handshake::Handshake;
 pub(crate) use huge::{CONTROL, HUGE, MemoryKind, huge_bytes, offered_at, this_time, withheld};
 pub(crate) use invoke::{Buffers, Null, invoke, owned};
 pub(crate) use loops::{
-    FILES, STOCK, at_once, back_and_forth, consuming, emptied, for_each, handles, numbered, opening, producing,
-    refilled, refusing, steadily, steadily_with, steady, steady_with, tried, turning,
+    FILES, STOCK, at_once, back_and_forth, consuming, emptied, for_each, handles, numbered, on_each, opening, pausing,
+    producing, refilled, refusing, steadily, steadily_with, steady, steady_with, tried, turning,
 };
 pub(crate) use mapping::{Mapping, base_pages_only, huge_pages};
 pub(crate) use mask::Mask;
 pub(crate) use places::Places;
 pub(crate) use process::{NOT_STARTED, execute, fork, spawn, stopped, traced_by_parent, wait_for};
 pub(crate) use program::{ELF_MACHINE, do_nothing};
-pub(crate) use ring::{polled, register, ring, submit};
+pub(crate) use ring::{GET_EVENTS, polled, register, ring, submit};
 pub(crate) use sandbox::{namespaces, own_network};
-pub use scratch::lives_in_memory;
-pub(crate) use scratch::{device, enter, file_of, folder, names, new_file, scratch, with_file};
+pub(crate) use scratch::{c_path, device, enter, file_of, folder, names, new_file, scratch, with_file};
 pub(crate) use shared::Shared;
 pub(crate) use team::{Apart, Memory, Part, Seat, Seats, beside, together, together_checked};
 pub(crate) use tree::{Tree, create};
 pub(crate) use turn::{OURS, THEIRS, await_turn, let_fall_asleep, pass_turn};
 pub(crate) use unit::{Computing, Passing};
-pub(crate) use work::{Work, alone};
+pub(crate) use work::{Repeated, Work, alone};

@@ -15,7 +15,6 @@
 mod accounting;
 mod compute;
 mod contention;
-mod crosses;
 pub mod engines;
 mod file;
 mod kit;
@@ -31,12 +30,11 @@ pub mod terminal;
 mod user;
 
 pub use accounting::{Call, every_call, timing};
-pub use crosses::crosses;
 pub use file::{reading, residence};
 pub use kit::program::program as program_that_does_nothing;
 pub use kit::ring::ring;
 pub use names::other_names;
-pub use registry::{FAMILIES, Family, all, find, heading};
+pub use registry::{FAMILIES, Family, all, crosses, find, heading};
 pub use user::{HUNG_REMEDY, bench, command, routine};
 
 pub const REGISTRY: operation::Registry =

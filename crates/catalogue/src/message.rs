@@ -4,7 +4,6 @@ pub(crate) mod descriptor;
 pub(crate) mod eventfd;
 pub(crate) mod futex;
 pub(crate) mod idle;
-mod namespace;
 pub(crate) mod pipe;
 pub(crate) mod poll;
 pub(crate) mod queue;

@@ -22,11 +22,18 @@ pub struct Family {
     pub title: &'static str,
     /// The operations of each of its files, in the order in which they are shown.
     files: &'static [&'static [Operation]],
+    crosses: bool,
 }
 
 impl Family {
     const fn of(title: &'static str, files: &'static [&'static [Operation]]) -> Family {
-        Family { title, files }
+        Family { title, files, crosses: false }
+    }
+
+    /// The same, whose operations cross a device, a queue or a network, and so leave work to the kernel's threads or to
+    /// interrupts.
+    const fn crossing(self) -> Family {
+        Family { crosses: true, ..self }
     }
 
     /// Its operations, in the order in which they are shown.
@@ -59,11 +66,11 @@ pub static FAMILIES: &[Family] = &[
     Family::of("memory", &[memory::access::OPERATIONS]),
     Family::of("clock", &[clock::OPERATIONS]),
     Family::of("system calls", &[syscall::entry::OPERATIONS]),
-    Family::of("calls that move bytes", &[syscall::transfer::OPERATIONS]),
-    Family::of("calls that wait for devices", &[syscall::sync::OPERATIONS]),
+    Family::of("calls that move bytes", &[syscall::transfer::OPERATIONS]).crossing(),
+    Family::of("calls that wait for devices", &[syscall::sync::OPERATIONS]).crossing(),
     Family::of("calls on descriptors", &[syscall::descriptor::OPERATIONS]),
     Family::of("calls that wait for descriptors", &[syscall::epoll::OPERATIONS]),
-    Family::of("calls that ask and collect", &[syscall::asynchronous::OPERATIONS]),
+    Family::of("calls that ask and collect", &[syscall::asynchronous::OPERATIONS]).crossing(),
     Family::of("calls on files", &[syscall::path::OPERATIONS]),
     Family::of("calls on attributes", &[syscall::attribute::OPERATIONS]),
     Family::of("calls on extended attributes", &[syscall::xattr::OPERATIONS]),
@@ -108,7 +115,7 @@ pub static FAMILIES: &[Family] = &[
     ),
     Family::of("address space", &[page::OPERATIONS]),
     Family::of("memory at its first touch", &[touch::OPERATIONS]),
-    Family::of("files", &[file::access::OPERATIONS, file::direct::OPERATIONS]),
+    Family::of("files", &[file::access::OPERATIONS, file::direct::OPERATIONS]).crossing(),
     Family::of("moving without a copy", &[file::moving::OPERATIONS]),
     Family::of(
         "file readers",
@@ -121,7 +128,8 @@ pub static FAMILIES: &[Family] = &[
             reading::work::OPERATIONS,
             reading::unused::OPERATIONS,
         ],
-    ),
+    )
+    .crossing(),
     Family::of(
         "file writers",
         &[
@@ -132,11 +140,12 @@ pub static FAMILIES: &[Family] = &[
             writing::moved::OPERATIONS,
             writing::generate::OPERATIONS,
         ],
-    ),
+    )
+    .crossing(),
     Family::of("conversions", &[convert::OPERATIONS]),
     Family::of("execution modes", &[mode::OPERATIONS]),
-    Family::of("sparse files", &[sparse::OPERATIONS]),
-    Family::of("keyed files", &[keyed::OPERATIONS]),
+    Family::of("sparse files", &[sparse::OPERATIONS]).crossing(),
+    Family::of("keyed files", &[keyed::OPERATIONS]).crossing(),
     Family::of("sorting", &[sort::OPERATIONS]),
     Family::of("alignment", &[align::OPERATIONS]),
     Family::of("event flags", &[flag::OPERATIONS]),
@@ -161,14 +170,15 @@ pub static FAMILIES: &[Family] = &[
             message::wakeup::OPERATIONS,
             message::task::OPERATIONS,
         ],
-    ),
-    Family::of("sending with and without a copy", &[message::sending::OPERATIONS]),
+    )
+    .crossing(),
+    Family::of("sending with and without a copy", &[message::sending::OPERATIONS]).crossing(),
     Family::of("spinning and blocking", &[message::waiting::OPERATIONS]),
-    Family::of("terminal output", &[output::OPERATIONS]),
-    Family::of("terminal input", &[input::OPERATIONS]),
-    Family::of("keystrokes and their echo", &[echo::OPERATIONS]),
-    Family::of("a session at a terminal", &[session::OPERATIONS]),
-    Family::of("keeping a screen up to date", &[screen::OPERATIONS]),
+    Family::of("terminal output", &[output::OPERATIONS]).crossing(),
+    Family::of("terminal input", &[input::OPERATIONS]).crossing(),
+    Family::of("keystrokes and their echo", &[echo::OPERATIONS]).crossing(),
+    Family::of("a session at a terminal", &[session::OPERATIONS]).crossing(),
+    Family::of("keeping a screen up to date", &[screen::OPERATIONS]).crossing(),
     Family::of(
         "asynchronous completion",
         &[
@@ -177,7 +187,8 @@ pub static FAMILIES: &[Family] = &[
             asynchronous::linux::OPERATIONS,
             asynchronous::uring::OPERATIONS,
         ],
-    ),
+    )
+    .crossing(),
     Family::of("signals", &[signal::OPERATIONS, signal::send::OPERATIONS, signal::receive::OPERATIONS]),
     Family::of("switches", &[switch::OPERATIONS]),
     Family::of("scheduling", &[scheduler::OPERATIONS]),
@@ -205,8 +216,37 @@ pub fn heading(id: &str) -> &'static str {
     HEADINGS.get(id).copied().unwrap_or_default()
 }
 
+/// True if the operation crosses a device, a queue or a network.
+pub fn crosses(operation: &Operation) -> bool {
+    let own = |family: &&Family| family.operations().any(|other| other.id == operation.id);
+    FAMILIES.iter().find(own).is_some_and(|family| family.crosses)
+}
+
 /// The operation with this id. Includes the baseline of commands, which is in no family.
 pub fn find(id: &str) -> Option<&'static Operation> {
     const BASELINES: &[Operation] = &[command::NOTHING];
     all().chain(BASELINES).find(|operation| operation.id == id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_leaves_work_behind_crosses_and_what_computes_does_not() {
+        let crosses = |id: &str| crosses(find(id).expect(id));
+        for id in ["terminal.write", "terminal.echo.driver", "udp.self", "tcp.roundtrip", "read.direct", "write.pwrite"]
+        {
+            assert!(crosses(id), "{id}");
+        }
+        for id in [
+            "tcp.send", "async.read.ring.polled", "call.io_uring_enter", "call.fsync", "file.create.delete",
+            "pipe.roundtrip",
+        ] {
+            assert!(crosses(id), "{id}");
+        }
+        for id in ["loop.empty", "memory.copy", "syscall.getppid", "process.fork", "instruction.add.latency"] {
+            assert!(!crosses(id), "{id}");
+        }
+    }
 }

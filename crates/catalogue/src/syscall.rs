@@ -17,7 +17,6 @@ pub(crate) mod memory;
 pub(crate) mod mount;
 pub(crate) mod numa;
 pub(crate) mod path;
-mod pipe;
 pub(crate) mod process;
 pub(crate) mod schedule;
 pub(crate) mod security;

@@ -9,10 +9,8 @@ use std::time::{Duration, Instant};
 /// No answer is longer: squeue's about a hundred thousand jobs.
 const MOST_BYTES: u64 = 64 << 20;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Answer {
-    /// True if its exit status was 0.
-    pub ok: bool,
     /// Its exit status; `None` if a signal ended it.
     pub status: Option<i32>,
     pub out: Vec<u8>,
@@ -21,6 +19,10 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    pub(crate) fn is_good(&self) -> bool {
+        self.status == Some(0)
+    }
+
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.out).into_owned()
     }
@@ -68,7 +70,6 @@ pub(crate) fn run_command(command: &mut Command, input: &[u8], patience: Duratio
     let complaint = String::from_utf8_lossy(&read(&mut err).map_err(io)?).into_owned();
     let lines: Vec<&str> = complaint.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     Ok(Answer {
-        ok: status.success(),
         status: status.code(),
         out: read(&mut out).map_err(io)?,
         complaint: record::printable(&lines.join("; ")),
@@ -93,7 +94,7 @@ mod tests {
     #[test]
     fn a_tool_answers_complains_or_is_ended() {
         let answer = shell("cat; echo one >&2; echo two >&2; exit 4", 60_000).expect("an answer");
-        assert_eq!((answer.ok, answer.status, answer.text().as_str()), (false, Some(4), "in\n"));
+        assert_eq!((answer.is_good(), answer.status, answer.text().as_str()), (false, Some(4), "in\n"));
         assert_eq!(answer.complaint, "one; two");
         assert!(shell("exec sleep 100", 50).is_err_and(|why| why.contains("did not answer")));
         let missing = run_command(&mut Command::new("howslow-no-such-tool"), b"", Duration::from_secs(9));

@@ -17,11 +17,6 @@ const MOST_BYTES: u64 = 256 << 20;
 /// No node measures more often.
 const MOST_REPETITIONS: u32 = 1000;
 
-/// The folder below the data folder that holds all fleets. Fails if there is no data folder.
-pub fn data_folder() -> Result<PathBuf, FleetError> {
-    Ok(store::data_folder()?.join("fleet"))
-}
-
 /// All fleets of a user.
 #[derive(Clone, Debug)]
 pub struct Folder {
@@ -35,7 +30,7 @@ pub struct Lock(#[expect(dead_code, reason = "the lock is held while the file is
 impl Folder {
     /// The user's fleets. Fails if there is no data folder.
     pub fn of_user() -> Result<Folder, FleetError> {
-        Ok(Folder { all: data_folder()? })
+        Ok(Folder { all: store::data_folder()?.join("fleet") })
     }
 
     /// The fleets in this folder, which need not exist yet.

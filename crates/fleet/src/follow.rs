@@ -11,7 +11,7 @@ use store::Store;
 use crate::error::FleetError;
 use crate::folder::{Folder, remove_shared};
 use crate::gather::{collect, left};
-use crate::scheduler::{Scheduler, Task};
+use crate::scheduler::{Refusing, Scheduler, Seen, Sight, Task};
 use crate::state::{Attempt, Fleet, Means, Stage};
 use crate::verdict::{Facts, Mark, Verdict, decide};
 
@@ -214,14 +214,11 @@ impl<'a> Follower<'a> {
         unwritten.map(|()| events)
     }
 
-    #[expect(clippy::type_complexity, reason = "two maps of one question")]
-    fn look(
-        &self,
-        fleet: &Fleet,
-        tasks: &[Task],
-    ) -> Result<(BTreeMap<usize, crate::scheduler::Seen>, BTreeMap<String, String>), FleetError> {
+    /// What is seen of the tasks, by place, and the nodes that take no job.
+    fn look(&self, fleet: &Fleet, tasks: &[Task]) -> Result<(BTreeMap<usize, Seen>, Refusing), FleetError> {
         let seen = self.scheduler.look(fleet, tasks)?;
-        let at_ease = |task: &Task| matches!(seen.get(&task.place), Some(seen) if matches!(seen.sight, crate::scheduler::Sight::Running(_)));
+        let is_running = |seen: &Seen| matches!(seen.sight, Sight::Running(_));
+        let at_ease = |task: &Task| seen.get(&task.place).is_some_and(is_running);
         // Requested only if it can explain why a job does not run.
         let refusing = if tasks.iter().all(at_ease) { BTreeMap::new() } else { self.scheduler.refusing()? };
         Ok((seen, refusing))
@@ -230,24 +227,23 @@ impl<'a> Follower<'a> {
     /// Takes in and keeps what has arrived from a node. Returns what is wrong with documents that are damaged. Fails if one cannot be
     /// written here; what was taken in before stays known.
     fn take_in(&self, fleet: &mut Fleet, place: usize, events: &mut Vec<Event>) -> Result<Vec<String>, FleetError> {
-        let collected = collect(fleet, place);
-        if collected.is_err() {
+        let mut runs = Vec::new();
+        let damaged = collect(fleet, place, &mut runs);
+        self.keep(&runs, events);
+        if damaged.is_err() {
             self.folder.write(fleet)?;
         }
-        let (runs, damaged) = collected?;
-        self.keep(&runs, events);
-        Ok(damaged)
+        damaged
     }
 
     fn keep(&self, runs: &[record::Run], events: &mut Vec<Event>) {
+        let Some(store) = &self.store else { return };
         for run in runs {
-            match self.store.as_ref().map(|store| store.keep(run)) {
-                Some(Err(error)) => {
-                    events.push(Event::Note(format!("the run {} is not kept in the store: {error}", run.id)));
-                }
-                Some(Ok(kept)) => events.extend(kept.warning.map(Event::Note)),
-                None => {}
-            }
+            let warning = match store.keep(run) {
+                Ok(kept) => kept.warning,
+                Err(error) => Some(format!("the run {} is not kept in the store: {error}", run.id)),
+            };
+            events.extend(warning.map(Event::Note));
         }
     }
 
@@ -256,9 +252,10 @@ impl<'a> Follower<'a> {
     pub fn cancel(&mut self, fleet: &mut Fleet) -> Result<Vec<String>, FleetError> {
         let tasks = tasks(fleet);
         let results = self.scheduler.cancel(fleet, &tasks);
-        let (mut cancelled, mut refused) = (Vec::new(), Vec::new());
+        let (mut cancelled, mut refused, mut unwritten) = (Vec::new(), Vec::new(), Ok(()));
         for (task, result) in tasks.into_iter().zip(results) {
-            self.take_in(fleet, task.place, &mut Vec::new())?;
+            // A job that is cancelled is noted even if a document cannot be written here.
+            unwritten = unwritten.and(self.take_in(fleet, task.place, &mut Vec::new()).map(drop));
             let complete = fleet.nodes[task.place].missing(&fleet.plan).is_empty();
             let Some(attempt) = fleet.nodes[task.place].open_mut() else { continue };
             match result {
@@ -271,6 +268,7 @@ impl<'a> Follower<'a> {
             }
         }
         self.folder.write(fleet)?;
+        unwritten?;
         if refused.is_empty() {
             return Ok(cancelled);
         }
@@ -309,7 +307,7 @@ fn tasks(fleet: &Fleet) -> Vec<Task> {
             job: attempt.job.clone(),
         })
     };
-    fleet.open().into_iter().filter_map(task).collect()
+    (0..fleet.nodes.len()).filter_map(task).collect()
 }
 
 #[cfg(test)]

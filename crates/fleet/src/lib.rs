@@ -35,7 +35,7 @@ mod verdict;
 
 pub use begin::{Nodes, Request, begin, named, send};
 pub use error::FleetError;
-pub use folder::{Folder, Lock, data_folder, is_id, new_id};
+pub use folder::{Folder, Lock, is_id, new_id};
 pub use follow::{Event, Follower};
 #[cfg(feature = "fuzz")]
 pub use gather::fuzz_gather;

@@ -28,13 +28,13 @@ impl Suite {
     /// The suite that these words name. Fails if `headline` or `full` stands beside other words, or a word is empty or
     /// begins with `-`.
     pub fn of(words: &[String]) -> Result<Suite, FleetError> {
+        let is_odd =
+            |word: &str| matches!(word, "headline" | "full" | "") || word.starts_with('-') || word.contains('\n');
         match words {
             [] => Ok(Suite::Headline),
             [word] if word == "headline" => Ok(Suite::Headline),
             [word] if word == "full" => Ok(Suite::Full),
-            words => match words.iter().find(|word| {
-                matches!(word.as_str(), "headline" | "full" | "") || word.starts_with('-') || word.contains('\n')
-            }) {
+            _ => match words.iter().find(|word| is_odd(word)) {
                 Some(word) => Err(FleetError::Misuse(format!(
                     "--suite: {word:?} cannot stand among patterns; give headline, full, or patterns alone"
                 ))),

@@ -51,10 +51,13 @@ pub(crate) struct Seen {
 /// Called after every submission: the task, and its job or why it was refused. A job of `None` may exist. Breaks off if that is returned.
 pub(crate) type Submitted<'a> = &'a mut dyn FnMut(&Task, Result<Option<String>, String>) -> ControlFlow<()>;
 
+/// The nodes that take no job now, with the reason.
+pub(crate) type Refusing = BTreeMap<String, String>;
+
 /// A way to reach nodes.
 pub(crate) trait Scheduler {
-    /// The nodes that take no job now, with the reason. Fails if the scheduler does not answer.
-    fn refusing(&self) -> Result<BTreeMap<String, String>, FleetError> {
+    /// Fails if the scheduler does not answer.
+    fn refusing(&self) -> Result<Refusing, FleetError> {
         Ok(BTreeMap::new())
     }
 

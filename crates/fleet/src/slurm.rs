@@ -12,7 +12,7 @@ pub use answers::fuzz_slurm;
 
 use crate::command::{Answer, run_command};
 use crate::error::FleetError;
-use crate::scheduler::{End, Scheduler, Seen, Sight, Submitted, Task};
+use crate::scheduler::{End, Refusing, Scheduler, Seen, Sight, Submitted, Task};
 use crate::script::node_arguments;
 use crate::state::{Fleet, SlurmOptions};
 
@@ -86,16 +86,12 @@ impl Slurm {
     fn record_of(&self, jobs: &[&str]) -> BTreeMap<String, (End, String)> {
         let list = format!("--jobs={}", jobs.join(","));
         let format = "--format=JobIDRaw,State%60,ExitCode,NodeList%100";
-        let accounting = run_command(
-            slurm("sacct").args(["--noheader", "--parsable2", "--allocations", &list, format]),
-            b"",
-            PATIENCE,
-        );
+        let accounting = answer("sacct", &["--noheader", "--parsable2", "--allocations", &list, format]);
         let mut known = accounting.map(|answer| answers::accounting(&answer.text())).unwrap_or_default();
         for job in jobs {
             if !known.contains_key(*job) {
-                let answer = run_command(slurm("scontrol").args(["--oneliner", "show", "job", job]), b"", PATIENCE);
-                let reported = answer.ok().and_then(|answer| answers::job(&answer.text()));
+                let controller = answer("scontrol", &["--oneliner", "show", "job", job]);
+                let reported = controller.ok().and_then(|answer| answers::job(&answer.text()));
                 known.extend(reported.map(|reported| ((*job).to_owned(), reported)));
             }
         }
@@ -104,7 +100,7 @@ impl Slurm {
 }
 
 impl Scheduler for Slurm {
-    fn refusing(&self) -> Result<BTreeMap<String, String>, FleetError> {
+    fn refusing(&self) -> Result<Refusing, FleetError> {
         Ok(answers::refusing(&self.sinfo()?))
     }
 
@@ -112,7 +108,7 @@ impl Scheduler for Slurm {
         for task in tasks {
             let result = match run_command(&mut self.submission(fleet, task), b"", PATIENCE) {
                 // The job may exist. It is found by its name.
-                Ok(answer) if answer.ok => Ok(answers::submitted(&answer.text())),
+                Ok(answer) if answer.is_good() => Ok(answers::submitted(&answer.text())),
                 Ok(answer) => Err(complaint("sbatch", &answer)),
                 Err(why) if why.starts_with("there is no command") => return Err(FleetError::Trouble(missing(&why))),
                 Err(_) => Ok(None),
@@ -125,9 +121,8 @@ impl Scheduler for Slurm {
     }
 
     fn look(&self, fleet: &Fleet, tasks: &[Task]) -> Result<BTreeMap<usize, Seen>, FleetError> {
-        let user = format!("--user={}", rustix::process::getuid().as_raw());
         let format = "--format=%i|%T|%M|%j|%r";
-        let text = succeed("squeue", &["--noheader", "--all", "--states=all", &user, format])?.text();
+        let text = succeed("squeue", &["--noheader", "--all", "--states=all", &own_jobs(), format])?.text();
         let own = format!("howslow.{}.", fleet.id);
         let jobs = answers::queue(&text, &own).map_err(|line| malformed("squeue", "a list of jobs", &line))?;
         let by_name: BTreeMap<String, Seen> = jobs.into_iter().collect();
@@ -153,7 +148,6 @@ impl Scheduler for Slurm {
     }
 
     fn cancel(&self, fleet: &Fleet, tasks: &[Task]) -> Vec<Result<(), String>> {
-        let user = format!("--user={}", rustix::process::getuid().as_raw());
         // A controller that does not answer is not asked again.
         let mut silent = None;
         // By user and name: the number of a job that has ended may be another's by now.
@@ -162,9 +156,8 @@ impl Scheduler for Slurm {
                 return Err(String::clone(why));
             }
             let name = format!("--name={}", job_name(fleet, task));
-            let answer = run_command(slurm("scancel").args([&user, &name]), b"", PATIENCE);
-            let answer = answer.inspect_err(|why| silent = Some(why.clone()))?;
-            if answer.ok { Ok(()) } else { Err(complaint("scancel", &answer)) }
+            let answer = answer("scancel", &[&own_jobs(), &name]).inspect_err(|why| silent = Some(why.clone()))?;
+            if answer.is_good() { Ok(()) } else { Err(complaint("scancel", &answer)) }
         };
         tasks.iter().map(one).collect()
     }
@@ -209,10 +202,18 @@ fn slurm(name: &str) -> Command {
     command
 }
 
+/// The jobs of this user, as squeue and scancel have them.
+fn own_jobs() -> String {
+    format!("--user={}", rustix::process::getuid().as_raw())
+}
+
+fn answer(name: &str, arguments: &[&str]) -> Result<Answer, String> {
+    run_command(slurm(name).args(arguments), b"", PATIENCE)
+}
+
 fn succeed(name: &str, arguments: &[&str]) -> Result<Answer, FleetError> {
-    let answer =
-        run_command(slurm(name).args(arguments), b"", PATIENCE).map_err(|why| FleetError::Trouble(missing(&why)))?;
-    if answer.ok { Ok(answer) } else { Err(FleetError::Trouble(complaint(name, &answer))) }
+    let answer = answer(name, arguments).map_err(|why| FleetError::Trouble(missing(&why)))?;
+    if answer.is_good() { Ok(answer) } else { Err(FleetError::Trouble(complaint(name, &answer))) }
 }
 
 fn missing(why: &str) -> String {

@@ -17,7 +17,7 @@ use crate::error::FleetError;
 use crate::gather::program_file;
 use crate::scheduler::{End, Scheduler, Seen, Sight, Submitted, Task};
 use crate::script::{NODE_SCRIPT, node_arguments};
-use crate::state::Fleet;
+use crate::state::{Fleet, Node};
 
 /// The patience with one command on a host, and with one that carries a program there.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -101,21 +101,20 @@ impl Ssh {
         let mut command = self.client(host, &["-T"]);
         command.arg(line_of(script, arguments));
         let answer = run_command(&mut command, input, if input.is_empty() { PATIENCE } else { CARRY })?;
-        match answer.ok {
-            true => Ok(answer),
-            false if answer.complaint.is_empty() => Err(format!("{host}: status {:?}", answer.status)),
-            false => Err(format!("{host}: {}", answer.complaint)),
+        match answer.complaint.as_str() {
+            _ if answer.is_good() => Ok(answer),
+            "" => Err(format!("{host}: status {:?}", answer.status)),
+            complaint => Err(format!("{host}: {complaint}")),
         }
     }
 
     fn start(&self, fleet: &Fleet, task: &Task) -> Result<Option<String>, String> {
-        let folder = remote(fleet, task);
+        let folder = remote(fleet, task.place);
         let prepared = self.on(&task.node, PREPARE, &[&folder], b"")?.text();
         let mut lines = prepared.lines();
         let architecture = record::printable(lines.next().unwrap_or_default().trim());
         if !fleet.installed {
             let file = program_file(&fleet.shared, &architecture);
-            let name = format!("howslow-{architecture}");
             if !matches!(architecture.as_str(), "x86_64" | "aarch64") || !file.is_file() {
                 return Err(format!(
                     "it is an {architecture}, and no program for that was given; add one with --binary"
@@ -125,6 +124,7 @@ impl Ssh {
                 record::read_input(&file, LARGEST_PROGRAM).map_err(|error| format!("{}: {error}", file.display()))?;
             let digest = store::digest(&program);
             if lines.next() != Some(&digest) {
+                let name = format!("howslow-{architecture}");
                 self.on(&task.node, RECEIVE, &[&folder, &name, &digest], &program)?;
             }
         }
@@ -137,8 +137,8 @@ impl Ssh {
     }
 
     /// Looks at a task, and copies its new files to the shared folder here.
-    fn see(&self, fleet: &Fleet, task: &Task) -> Result<Option<Seen>, String> {
-        let folder = remote(fleet, task);
+    fn see(&self, fleet: &Fleet, task: &Task) -> Result<Option<Sight>, String> {
+        let folder = remote(fleet, task.place);
         let answer = self.on(&task.node, LOOK, &[&folder, &task.name], b"")?.text();
         let mut lines = answer.lines();
         let state = lines.next().unwrap_or_default();
@@ -152,37 +152,32 @@ impl Ssh {
                 store::write_whole(&place, &fetched.out).map_err(|error| error.to_string())?;
             }
         }
-        let job = task.job.clone().unwrap_or_default();
         Ok(match state.split_once(' ') {
-            Some(("running", seconds)) => {
-                Some(Seen { job, sight: Sight::Running(seconds.parse().unwrap_or_default()) })
-            }
+            Some(("running", seconds)) => Some(Sight::Running(seconds.parse().unwrap_or_default())),
             _ if state == "ended" => {
-                let sight =
-                    Sight::Ended(End::Killed, "its process is gone: it was killed, or the host restarted".into());
-                Some(Seen { job, sight })
+                Some(Sight::Ended(End::Killed, "its process is gone: it was killed, or the host restarted".into()))
             }
             _ => None,
         })
     }
+}
 
-    /// Does something for all tasks, some at a time.
-    fn all<T: Send>(&self, tasks: &[Task], work: impl Fn(&Task) -> T + Sync) -> Vec<T> {
-        let mut results = Vec::new();
-        for some in tasks.chunks(AT_ONCE) {
-            std::thread::scope(|scope| {
-                let running: Vec<_> = some.iter().map(|task| scope.spawn(|| work(task))).collect();
-                results.extend(running.into_iter().filter_map(|thread| thread.join().ok()));
-            });
-        }
-        results
+/// Does something for all of these, some at a time.
+fn all<Of: Sync, T: Send>(these: &[Of], work: impl Fn(&Of) -> T + Sync) -> Vec<T> {
+    let mut results = Vec::new();
+    for some in these.chunks(AT_ONCE) {
+        std::thread::scope(|scope| {
+            let running: Vec<_> = some.iter().map(|one| scope.spawn(|| work(one))).collect();
+            results.extend(running.into_iter().filter_map(|thread| thread.join().ok()));
+        });
     }
+    results
 }
 
 impl Scheduler for Ssh {
     fn submit(&self, fleet: &Fleet, tasks: &[Task], reported: Submitted<'_>) -> Result<(), FleetError> {
         for some in tasks.chunks(AT_ONCE) {
-            for (task, result) in some.iter().zip(self.all(some, |task| self.start(fleet, task))) {
+            for (task, result) in some.iter().zip(all(some, |task| self.start(fleet, task))) {
                 if reported(task, result).is_break() {
                     return Ok(());
                 }
@@ -192,34 +187,31 @@ impl Scheduler for Ssh {
     }
 
     fn look(&self, fleet: &Fleet, tasks: &[Task]) -> Result<BTreeMap<usize, Seen>, FleetError> {
-        let found = self.all(tasks, |task| match self.see(fleet, task) {
-            Ok(seen) => seen,
-            // A host that does not answer now may do so later; its job counts as hung once its time is over.
-            Err(why) => {
-                let job = task.job.clone().unwrap_or_default();
-                let elapsed =
-                    elapsed_s(fleet, task).filter(|seconds| *seconds > fleet.plan.job_limit_s(task.repetitions.len()));
-                let sight = match elapsed {
-                    Some(_) => Sight::Ended(End::TimedOut, format!("the host does not answer: {why}")),
-                    None => Sight::Running(0.0),
-                };
-                Some(Seen { job, sight })
-            }
+        let found = all(tasks, |task| {
+            self.see(fleet, task).unwrap_or_else(|why| {
+                // A host that does not answer now may do so later; its job counts as hung once its time is over.
+                let limit_s = fleet.plan.job_limit_s(task.repetitions.len());
+                Some(match elapsed_s(fleet, task) {
+                    Some(seconds) if seconds > limit_s => {
+                        Sight::Ended(End::TimedOut, format!("the host does not answer: {why}"))
+                    }
+                    _ => Sight::Running(0.0),
+                })
+            })
         });
-        Ok(tasks.iter().zip(found).filter_map(|(task, seen)| Some((task.place, seen?))).collect())
+        let seen = |(task, sight): (&Task, Option<Sight>)| {
+            Some((task.place, Seen { job: task.job.clone().unwrap_or_default(), sight: sight? }))
+        };
+        Ok(tasks.iter().zip(found).filter_map(seen).collect())
     }
 
     fn cancel(&self, fleet: &Fleet, tasks: &[Task]) -> Vec<Result<(), String>> {
-        self.all(tasks, |task| self.on(&task.node, END, &[&remote(fleet, task), &task.name], b"").map(|_| ()))
+        all(tasks, |task| self.on(&task.node, END, &[&remote(fleet, task.place), &task.name], b"").map(drop))
     }
 
     fn clean(&self, fleet: &Fleet) {
-        let task = |(place, node): (usize, &crate::state::Node)| {
-            let (node, name) = (node.name.clone(), String::new());
-            Task { place, node, name, repetitions: Vec::new(), job: None }
-        };
-        let tasks: Vec<Task> = fleet.nodes.iter().enumerate().map(task).collect();
-        self.all(&tasks, |task| self.on(&task.node, CLEAN, &[&remote(fleet, task)], b"").is_ok());
+        let nodes: Vec<(usize, &Node)> = fleet.nodes.iter().enumerate().collect();
+        all(&nodes, |(place, node)| self.on(&node.name, CLEAN, &[&remote(fleet, *place)], b"").is_ok());
     }
 }
 
@@ -261,8 +253,8 @@ fn elapsed_s(fleet: &Fleet, task: &Task) -> Option<f64> {
 }
 
 /// The folder on a host, below the home folder. One for each node, because hosts may share home folders.
-fn remote(fleet: &Fleet, task: &Task) -> String {
-    format!(".howslow-fleet-{}-n{}", fleet.id, task.place)
+fn remote(fleet: &Fleet, place: usize) -> String {
+    format!(".howslow-fleet-{}-n{place}", fleet.id)
 }
 
 /// True for a name that the node's script gives to a file of this attempt. A host that offers others fills no disk here.

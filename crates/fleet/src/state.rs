@@ -1,6 +1,6 @@
 //! What is known of a fleet: its plan, its nodes, and what became of each attempt. One JSON document.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -223,10 +223,8 @@ impl Fleet {
     /// The versions and builds of howslow that measured, if there are several: their runs are not quite comparable.
     pub fn mixed_versions(&self) -> Vec<String> {
         let all = self.nodes.iter().flat_map(|node| &node.gathered);
-        let mut versions: Vec<String> =
+        let versions: BTreeSet<String> =
             all.map(|document| format!("{} (build {})", document.howslow, document.build)).collect();
-        versions.sort();
-        versions.dedup();
-        if versions.len() > 1 { versions } else { Vec::new() }
+        if versions.len() > 1 { versions.into_iter().collect() } else { Vec::new() }
     }
 }

@@ -43,8 +43,7 @@ impl References {
         if let Some(reference) = &against {
             has_common(run, reference)?;
         }
-        let references = if run.is_book() { Vec::new() } else { store::references(&run.machine.architecture) };
-        Ok(References { references, present, against })
+        Ok(References { references: references(run), present, against })
     }
 
     /// In the form that a page takes.
@@ -52,6 +51,11 @@ impl References {
         let around = Surroundings { references: &self.references, present: self.present.as_ref() };
         PageView { around, against: self.against.as_ref() }
     }
+}
+
+/// The references that a run can be held against: none for a book.
+pub(crate) fn references(run: &Run) -> Vec<Run> {
+    if run.is_book() { Vec::new() } else { store::references(&run.machine.architecture) }
 }
 
 fn same_architecture(reference: &Run, architecture: &str) -> anyhow::Result<()> {

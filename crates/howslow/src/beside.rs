@@ -5,8 +5,7 @@ use std::path::Path;
 use instruments::interference::{Cpus, Loads};
 use record::{Achieved, Noise, Place, Settings};
 
-use crate::cli::MeasureArgs;
-use crate::interference::refused;
+use crate::cli::measure::MeasureArgs;
 
 /// Shortest batch in µs beside work elsewhere: two periods of work that rests now and then.
 const BATCH_US: f64 = 8_000.0;
@@ -19,8 +18,8 @@ pub(crate) fn start(args: &MeasureArgs, settings: &mut Settings, scratch: &Path)
     if args.beside.is_empty() {
         return Ok(None);
     }
-    let cpus = Cpus::around(args.cpu).map_err(refused)?;
-    let loads = Loads::start(&args.beside, &cpus, scratch).map_err(refused)?;
+    let cpus = Cpus::around(args.cpu)?;
+    let loads = Loads::start(&args.beside, &cpus, scratch)?;
     let shares = args.beside.iter().any(|load| load.place == Place::Same);
     settings.cpu = Some(cpus.victim);
     settings.batch_us = if shares { SHARED_BATCH_US } else { BATCH_US };
@@ -32,7 +31,7 @@ pub(crate) fn start(args: &MeasureArgs, settings: &mut Settings, scratch: &Path)
 /// many CPUs.
 pub(crate) fn finish(loads: Option<Loads>, noise: &mut Noise, cpus: u32) -> anyhow::Result<Vec<Achieved>> {
     let Some(loads) = loads else { return Ok(Vec::new()) };
-    let achieved = loads.finish().map_err(refused)?;
+    let achieved = loads.finish()?;
     let own: f64 = achieved.iter().map(|achieved| achieved.cpu).sum();
     noise.others = (noise.others - own / f64::from(cpus.max(1))).max(0.0);
     Ok(achieved)

@@ -1,57 +1,19 @@
-//! The command line: all arguments, and the checks that come before any measurement.
+//! The command line: what all verbs have in common, and how it is parsed.
 
-mod bench;
-mod bill;
-mod compare;
-mod crossover;
 #[cfg(test)]
 mod examples;
-mod exchange;
-mod file;
-mod fleet;
-mod history;
 mod instead;
-mod interference;
-mod load;
-mod measure;
-mod model;
-mod noise;
-mod page;
-mod predict;
-mod prices;
-mod read;
-mod terminal;
-mod top;
-mod value;
+pub(crate) mod measure;
+pub(crate) mod value;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-pub(crate) use bench::BenchArgs;
-pub(crate) use bill::{BillArgs, BillFormat, BillGrowth};
-pub(crate) use compare::CompareArgs;
-pub(crate) use crossover::CrossoverArgs;
-pub(crate) use exchange::{ExportArgs, ImportArgs};
-pub(crate) use file::{AdviseArgs, FileArgs, FileVerb, PathsArgs, TuneArgs};
-pub(crate) use fleet::{
-    EveryArgs, FleetArg, FleetArgs, FleetRunArgs, FleetShowArgs, FleetVerb, FollowArgs, PlanArgs, SlurmArgs, StatusArgs,
-};
-pub(crate) use history::{HistoryArgs, HistoryVerb, WatchArgs};
-pub(crate) use interference::InterferenceArgs;
-pub(crate) use load::{Bound, LoadArgs};
-pub(crate) use measure::{ALL, AgainstArgs, MeasureArgs, RunArgs, ScalingArgs, SelfTestArgs, StudyArgs, TimeArgs};
-pub(crate) use model::{DemandArgs, ModelArgs};
-pub(crate) use noise::NoiseArgs;
-pub(crate) use page::ReportArgs;
-pub(crate) use predict::PredictArgs;
-pub(crate) use prices::PricesArgs;
-pub(crate) use read::{ContributeArgs, ExplainArgs, ListArgs, ShowArgs};
-pub(crate) use terminal::TerminalArgs;
-pub(crate) use top::TopArgs;
+use crate::verbs::Verb;
+use measure::{AgainstArgs, MeasureArgs};
 
 const STATUS: &str = "\
 RUN is a file, @1 (the newest kept run), @2 ..., a label, the beginning of a kept run's id, or a book (cascade-lake).
@@ -66,19 +28,6 @@ Environment: HOWSLOW_DATA folder for kept runs (default: XDG_DATA_HOME), HOWSLOW
 (postgres://USER@HOST/DATABASE, FILE.sqlite or files; default: SQLite in that folder), TMPDIR scratch files, \
 HOWSLOW_PRICES=kept bills measure no prices, \
 NO_COLOR no colours, COLUMNS the width of pages (default: the terminal's; 100 in a pipe).";
-
-const CHECKED: &str = "\
-The newest kept run says what is odd here beside the reference machines; `howslow` makes one.
-Examples:
-  howslow doctor
-  howslow doctor --json
-Exit status: 0 done, whatever is found; 1 failed; 2 misused.";
-
-const DESCRIBED: &str = "\
-Examples:
-  howslow schema > howslow-run.schema.json
-  howslow schema compare
-Exit status: 0 done; 1 failed; 2 misused: there is no such document.";
 
 const COMPLETED: &str = "\
 What this prints completes verbs and options, and needs no howslow while one types. The form with COMPLETE asks howslow at each
@@ -112,75 +61,14 @@ pub(crate) struct Command {
     #[arg(long, global = true, value_name = "STORE", hide = true)]
     pub store: Option<String>,
     #[command(subcommand)]
-    pub verb: Option<Verb>,
+    pub verb: Option<AnyVerb>,
 }
 
+/// What follows the name of the program.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
-    /// Measure the operations that patterns name
-    Run(RunArgs),
-    /// Time routines and commands of your own
-    Time(Box<TimeArgs>),
-    /// Count what a running program asks of the kernel, and price it
-    Bill(BillArgs),
-    /// Measure what bills are priced by, once for this kernel, or what one mix lacks
-    Prices(PricesArgs),
-    /// The bill of the whole system, live: processes and cgroups by what they cost the system
-    Top(TopArgs),
-    /// How long a computing program is taken away from each CPU, and by whom
-    Noise(NoiseArgs),
-    /// Where one operation overtakes another along an axis, with an interval
-    Crossover(CrossoverArgs),
-    /// How much each kind of work is slowed by each other kind beside it
-    Interference(InterferenceArgs),
-    /// What a second CPU and every further one bring, by the kind of work
-    Scaling(ScalingArgs),
-    /// Scripted users with too little memory: what they wait for, where time goes, where memory breaks off
-    Load(LoadArgs),
-    /// How fast the terminal that you sit at parses what is sent to it, and how soon it answers
-    Terminal(TerminalArgs),
-    /// Show how much of a file is in memory, evict it, write it to its device, or find the fastest way to read it
-    File(FileArgs),
-    /// Measure on every node of a cluster: through Slurm, SSH or Kubernetes
-    Fleet(FleetArgs),
-    /// List the operations
-    List(ListArgs),
-    /// Print a run
-    Show(ShowArgs),
-    /// Write runs in the format of another program: CSV, Parquet, metrics, benchstat, lmbench ...
-    Export(ExportArgs),
-    /// Read what another tool measured as a run: lmbench, hyperfine, google-benchmark, criterion
-    Import(ImportArgs),
-    /// Compare runs cost by cost, as ratios, and say which differences exceed the noise
-    Compare(CompareArgs),
-    /// Write runs as a reference machine that others hold theirs against, without what identifies this host
-    Contribute(ContributeArgs),
-    /// Write a page to keep and share: a run, several runs, a fleet, what other verbs printed; or a site of many machines
-    Report(ReportArgs),
-    /// Explain costs: derived costs, their parts, and what the parts leave unexplained
-    Explain(ExplainArgs),
-    /// Predict the time of a program's work on a machine from a mix: how often it performs each operation
-    Predict(PredictArgs),
-    /// Model users, CPUs, memory and a page device: response, idle time, how many users, what a change is worth
-    Model(ModelArgs),
-    /// Repeat a paper's experiment on this machine, and test its tables and statements
-    Study(StudyArgs),
-    /// List the kept runs, newest first
-    History(HistoryArgs),
-    /// Say which costs of this machine changed, when, and what else changed then; exits with 5 if one did
-    Watch(WatchArgs),
-    /// Show what will make measurements noisy or impossible on this machine
-    #[command(after_help = CHECKED)]
-    Doctor(JsonArgs),
-    /// Check that costs are measured right on this machine, in about 20 seconds; exits with 4 if not
-    SelfTest(SelfTestArgs),
-    /// Print the JSON Schema of a run, or of what a verb prints with --json
-    #[command(after_help = DESCRIBED)]
-    Schema {
-        /// The document
-        #[arg(value_name = "DOCUMENT", default_value = "run", value_parser = documents())]
-        document: String,
-    },
+pub(crate) enum AnyVerb {
+    #[command(flatten)]
+    Listed(Verb),
     /// Print shell completions; `source <(COMPLETE=bash howslow)` also completes operations, runs and books
     #[command(after_help = COMPLETED)]
     Completions {
@@ -196,21 +84,9 @@ pub(crate) enum Verb {
     },
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct JsonArgs {
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// The documents that have a schema.
-fn documents() -> PossibleValuesParser {
-    PossibleValuesParser::new(report::document::documents())
-}
-
 /// The arguments of a verb, without what stands before them.
 #[cfg(test)]
-pub(crate) fn parsed<A: Args>(words: &[&str]) -> Result<A, clap::Error> {
+pub(crate) fn parsed<A: clap::Args>(words: &[&str]) -> Result<A, clap::Error> {
     let command = A::augment_args(clap::Command::new("howslow"));
     A::from_arg_matches(&command.try_get_matches_from([&["howslow"], words].concat())?)
 }

@@ -72,7 +72,7 @@ pub(crate) fn runs(typed: &OsStr) -> Vec<CompletionCandidate> {
 
 /// The mixes that come with howslow.
 pub(crate) fn mixes(typed: &OsStr) -> Vec<CompletionCandidate> {
-    beginning(typed, crate::predict::mixes::mix_names().map(|name| (name.into(), "a mix".into())))
+    beginning(typed, crate::verbs::predict::mixes::mix_names().map(|name| (name.into(), "a mix".into())))
 }
 
 /// The plans that come with howslow.

@@ -8,10 +8,10 @@ use report::FactorsOf;
 use report::document::FactorsDocument;
 
 use crate::output::{self, Misuse};
-use crate::predict::missing_costs::needs_all;
-use crate::predict::pricing::priced;
-use crate::predict::whole::Whole;
 use crate::resolve::Named;
+use crate::verbs::predict::missing_costs::needs_all;
+use crate::verbs::predict::pricing::priced;
+use crate::verbs::predict::whole::Whole;
 
 /// A ratio split into factors, ready to be shown.
 pub(crate) struct FactorSplit {

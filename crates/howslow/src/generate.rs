@@ -1,4 +1,4 @@
-//! `howslow schema`, `completions` and `man`: texts generated from the types and the command line.
+//! `howslow completions` and `man`: texts from the command line.
 
 use std::path::Path;
 
@@ -6,11 +6,6 @@ use anyhow::Context;
 
 use crate::cli;
 use crate::output::{self, Misuse, Outcome};
-
-pub(crate) fn schema(document: &str) -> anyhow::Result<Outcome> {
-    output::print(&report::document::schema(document).with_context(|| format!("there is no document '{document}'"))?)?;
-    Ok(Outcome::Done)
-}
 
 pub(crate) fn completions(shell: clap_complete::Shell) -> anyhow::Result<Outcome> {
     let mut text = Vec::new();

@@ -95,6 +95,6 @@ pub(crate) fn kind(run: &Run) -> RunKind {
 /// folder, and the kind of core if one that is not the strongest was selected.
 pub(crate) fn machine_name(machine: &Machine, cpu: Option<u32>) -> String {
     let name = format!("{} {}", machine.cpu.signature, machine.host.as_deref().unwrap_or_default());
-    let weaker = cpu.map_or(0, system::machine::kind_of_core);
+    let weaker = cpu.map_or(0, |cpu| system::machine::Topology::here().kind_of(cpu));
     if weaker == 0 { name } else { format!("{name} kind {weaker}") }
 }

@@ -1,68 +1,38 @@
 //! What every operation of this computer costs: the command. It is the only crate that prints and exits.
 //!
-//! `cli` describes the arguments of every verb. `main` calls the file of the verb. `resolve` and `pattern` turn names
-//! into runs and operations before a verb begins. `session` is the common part of all verbs that measure, and `output`
-//! writes pages and documents. An example, which the tests run (`tests/it/reading.rs`):
+//! `verbs` lists the verbs; the file of each has its arguments and its work. `cli` parses the command line. `resolve` and
+//! `pattern` turn names into runs and operations before a verb begins. `session` is the common part of all verbs that
+//! measure, and `output` writes pages and documents. An example, which the tests run (`tests/it/reading.rs`):
 //!
 //! ```text
 //! howslow compare multics-645 multics-6180
 //! ```
 #![forbid(unsafe_code)]
 
-mod advise;
 mod against;
 mod beside;
-mod bill;
 mod budget;
 mod cli;
-mod compare;
 mod complete;
-mod contribute;
 mod cpu;
-mod crossover;
-mod doctor;
-mod explain;
-mod export;
 mod factors;
-mod file;
 mod find;
-mod fleet;
 mod generate;
-mod headline;
-mod history;
-mod import;
-mod interference;
 mod kin;
-mod list;
-mod load;
-mod model;
-mod noise;
 mod output;
-mod page;
 mod pattern;
 mod pictures;
-mod predict;
-mod prices;
 mod repeat;
 mod resolve;
-mod run;
-mod scaling;
 mod scratch;
 mod screen;
-mod self_test;
 mod session;
-mod show;
-mod study;
-mod syscalls;
 mod tables;
-mod terminal;
-mod time;
-mod top;
-mod watch;
+mod verbs;
 
-use ::terminal::own;
 use catalogue::mode::emulated;
-use cli::Verb;
+use cli::AnyVerb;
+use terminal::own;
 
 /// The whole command. Another program may install engines before it; see `catalogue::engines`.
 /// It runs on a stack that is large enough, whatever `ulimit -s` says.
@@ -106,39 +76,11 @@ fn begin() -> std::process::ExitCode {
     if let Err(error) = resolve::choose_store(command.store.as_deref()) {
         return output::finish(Err(error));
     }
-    load::remove_remains();
+    verbs::load::remove_remains();
     output::finish(match command.verb {
-        None => headline::headline(&command.measure, &command.beside),
-        Some(Verb::Run(args)) => run::run(&args),
-        Some(Verb::Time(args)) => time::time(&args),
-        Some(Verb::Prices(args)) => prices::prices(&args),
-        Some(Verb::List(args)) => list::list(&args),
-        Some(Verb::Show(args)) => show::show(&args),
-        Some(Verb::Export(args)) => export::export(&args),
-        Some(Verb::Import(args)) => import::import(&args),
-        Some(Verb::Compare(args)) => compare::compare(&args),
-        Some(Verb::Contribute(args)) => contribute::contribute(&args),
-        Some(Verb::Report(args)) => page::report(&args),
-        Some(Verb::Explain(args)) => explain::explain(&args),
-        Some(Verb::Predict(args)) => predict::predict(&args),
-        Some(Verb::Model(args)) => model::model(&args),
-        Some(Verb::Crossover(args)) => crossover::crossover(&args),
-        Some(Verb::Study(args)) => study::study(&args),
-        Some(Verb::Interference(args)) => interference::interference(&args),
-        Some(Verb::Scaling(args)) => scaling::scaling(&args),
-        Some(Verb::Load(args)) => load::load(&args),
-        Some(Verb::File(args)) => file::file(&args),
-        Some(Verb::Fleet(args)) => fleet::fleet(&args),
-        Some(Verb::Terminal(args)) => terminal::terminal(&args),
-        Some(Verb::History(args)) => history::history(&args),
-        Some(Verb::Watch(args)) => watch::watch(&args),
-        Some(Verb::Bill(args)) => bill::bill(&args),
-        Some(Verb::Top(args)) => top::top(&args),
-        Some(Verb::Noise(args)) => noise::noise(&args),
-        Some(Verb::SelfTest(args)) => self_test::self_test(&args),
-        Some(Verb::Doctor(args)) => doctor::doctor(&args),
-        Some(Verb::Schema { document }) => generate::schema(&document),
-        Some(Verb::Completions { shell }) => generate::completions(shell),
-        Some(Verb::Man { folder }) => generate::man(folder.as_deref()),
+        None => verbs::run::headline(&command.measure, &command.beside),
+        Some(AnyVerb::Listed(verb)) => verb.carry_out(),
+        Some(AnyVerb::Completions { shell }) => generate::completions(shell),
+        Some(AnyVerb::Man { folder }) => generate::man(folder.as_deref()),
     })
 }

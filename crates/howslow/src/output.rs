@@ -2,17 +2,25 @@
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use ::fleet::FleetError;
+use ::load::LoadError;
+use ::terminal::TerminalError;
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use anyhow::Context;
+use catalogue::residence::FileError;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use instruments::advise::AdviseError;
+use instruments::interference::InterferenceError;
 use measure::Progress;
+use observe::ObserveError;
 use report::{Colours, Detail, Style};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use store::StoreError;
 
 /// How a verb ended, if it did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,11 +62,6 @@ impl std::fmt::Display for Misuse {
 
 impl std::error::Error for Misuse {}
 
-/// The error, as a misuse if other arguments would mend it.
-pub(crate) fn refused(is_misuse: bool, error: impl std::error::Error + Send + Sync + 'static) -> anyhow::Error {
-    if is_misuse { Misuse(record::printable(&error.to_string())).into() } else { error.into() }
-}
-
 /// How a verb ended that printed what it had until this signal came, if one did.
 pub(crate) fn until(signal: Option<i32>) -> Outcome {
     let Some(signal) = signal else { return Outcome::Done };
@@ -72,6 +75,11 @@ pub(crate) fn check_writable<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -
     checked.map_err(|error| Misuse(format!("{error}; choose another place")))
 }
 
+/// A path as it is shown in a sentence.
+pub(crate) fn shown(path: &Path) -> String {
+    record::printable(&path.display().to_string())
+}
+
 /// Prints the failure, if any. Returns the exit status.
 pub(crate) fn finish(result: anyhow::Result<Outcome>) -> ExitCode {
     match result {
@@ -81,16 +89,27 @@ pub(crate) fn finish(result: anyhow::Result<Outcome>) -> ExitCode {
         Ok(Outcome::GateFailed) => ExitCode::from(4),
         Ok(Outcome::Passed(status)) => ExitCode::from(status),
         Ok(Outcome::Interrupted(signal)) => ExitCode::from(128 + signal as u8),
-        Err(error) => {
-            print_note(&error_text(&error));
-            ExitCode::from(if is_misuse(&error) { 2 } else { 1 })
-        }
+        Err(error) if error.is::<Misuse>() => failed(&error_text(&error), 2),
+        Err(error) if is_refused(&error) => failed(&record::printable(&error.to_string()), 2),
+        Err(error) => failed(&error_text(&error), 1),
     }
 }
 
-/// True if other arguments, or a program built with more, would mend it.
-fn is_misuse(error: &anyhow::Error) -> bool {
-    error.is::<Misuse>() || matches!(error.downcast_ref(), Some(store::StoreError::Team(_)))
+fn failed(text: &str, status: u8) -> ExitCode {
+    print_note(text);
+    ExitCode::from(status)
+}
+
+/// True for an error of a crate that other arguments, or a program built with more, would mend.
+fn is_refused(error: &anyhow::Error) -> bool {
+    error.downcast_ref().is_some_and(AdviseError::is_misuse)
+        || error.downcast_ref().is_some_and(FleetError::is_misuse)
+        || error.downcast_ref().is_some_and(InterferenceError::is_misuse)
+        || error.downcast_ref().is_some_and(LoadError::is_misuse)
+        || error.downcast_ref().is_some_and(TerminalError::is_misuse)
+        || matches!(error.downcast_ref(), Some(FileError::Open { .. } | FileError::Kind { .. }))
+        || matches!(error.downcast_ref(), Some(StoreError::Team(_)))
+        || error.downcast_ref().is_some_and(|why| !matches!(why, ObserveError::Failed(_)))
 }
 
 /// Prints the help, the version, or what is wrong with the command line. Returns the exit status.
@@ -231,7 +250,7 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
 
 /// Prints a document of [`report::document`] to stdout.
 pub(crate) fn print_document(document: &impl serde::Serialize) -> anyhow::Result<()> {
-    print(&report::shown_json(&document_text(document)?))
+    print(&document_text(document)?)
 }
 
 /// Prints a document of [`report::document`] if JSON is requested, else its page.
@@ -243,9 +262,10 @@ pub(crate) fn answer(
     if json { print_document(document) } else { print_page(&page(style())) }
 }
 
-/// A document of [`report::document`] as one line, with its keys in alphabetical order.
+/// A document of [`report::document`] as one line, with its keys in alphabetical order. Characters that control a terminal are escaped.
 pub(crate) fn document_text(document: &impl serde::Serialize) -> anyhow::Result<String> {
-    Ok(serde_json::to_string(&serde_json::to_value(document)?)? + "\n")
+    let text = serde_json::to_string(&serde_json::to_value(document)?)? + "\n";
+    Ok(report::shown_json(&text).into_owned())
 }
 
 /// The look of pages on stdout. Colours are used on a terminal that supports them, unless `--color` or the environment says
@@ -329,5 +349,18 @@ impl Bar {
 
     pub(crate) fn clear(&self) {
         self.0.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_holds_what_controls_a_terminal_as_escapes() {
+        let text = document_text(&["turned\u{202e}", "\u{9b}31m"]).expect("a document");
+        assert_eq!(text, "[\"turned\\u202e\",\"\\u009b31m\"]\n");
+        // What bills write is shown once more.
+        assert_eq!(report::shown(&text, Colours::On), text);
     }
 }

@@ -156,35 +156,36 @@ impl Pattern {
     fn matches_nothing(&self) -> Misuse {
         let named: Vec<&Operation> = catalogue::all().filter(|operation| self.means_id(operation.id)).collect();
         let text = record::printable(&self.text);
-        match named.as_slice() {
-            [] => Misuse(match untimed(self.id.as_str()) {
+        let Some(first) = named.first() else {
+            return Misuse(match untimed(self.id.as_str()) {
                 Some(reason) => format!("no operation times the system call '{text}': {reason}"),
                 None => {
                     let found = crate::find::hint(self.id.as_str());
                     let near = nearest(self.id.as_str());
                     format!("no operation is called '{text}'; {near}{found}`howslow list` shows all")
                 }
-            }),
-            operations
-                if operations
-                    .iter()
-                    .any(|operation| matches!(self.refused(operation), Some(Refused::Outside { .. }))) =>
-            {
-                let each = operations.iter().find_map(|operation| match self.refused(operation) {
-                    Some(why @ Refused::Outside { .. }) => Some(format!("{}: {why}", operation.id)),
-                    _ => None,
-                });
-                Misuse(each.unwrap_or_default())
-            }
-            [operation, ..] => {
-                let points: Vec<String> = operation.points(false).iter().map(Point::typed).collect();
-                let more = if points.len() > 8 { " ..." } else { "" };
-                let shown = points[..points.len().min(8)].join(" ") + more;
-                let shown = if shown.trim().is_empty() { "without a point".into() } else { format!("at {shown}") };
-                Misuse(format!("no point matches '{text}'; {} is measured {shown}", operation.id))
-            }
-        }
+            });
+        };
+        let outside = |operation: &&Operation| match self.refused(operation) {
+            Some(why @ Refused::Outside { .. }) => Some(format!("{}: {why}", operation.id)),
+            _ => None,
+        };
+        let no_point = || format!("no point matches '{text}'; {} is measured {}", first.id, points_of(first));
+        Misuse(named.iter().find_map(outside).unwrap_or_else(no_point))
     }
+}
+
+/// The points of an operation in a sentence: `at @size=1 @size=64`.
+pub(crate) fn points_of(operation: &Operation) -> String {
+    let points: Vec<String> = operation.points(false).iter().map(Point::typed).collect();
+    let shown = few(&points, 8, " ");
+    if shown.trim().is_empty() { "without a point".into() } else { format!("at {shown}") }
+}
+
+/// The first of these texts, and dots if there are more.
+pub(crate) fn few(all: &[impl AsRef<str>], most: usize, gap: &str) -> String {
+    let dots = (all.len() > most).then_some("...");
+    all.iter().take(most).map(AsRef::as_ref).chain(dots).collect::<Vec<&str>>().join(gap)
 }
 
 /// The operations that patterns select, in the order of the registry. Without a pattern: every operation.
@@ -345,9 +346,8 @@ mod tests {
 
     #[test]
     fn a_suggestion_is_near_in_spelling() {
-        let near = |text: &str| nearest(text);
         for text in ["huge", "wake", "uring", "lat_ctx", "database", "xyz"] {
-            assert_eq!(near(text), "", "{text}");
+            assert_eq!(nearest(text), "", "{text}");
         }
     }
 

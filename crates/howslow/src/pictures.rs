@@ -2,13 +2,16 @@
 
 use std::path::Path;
 
+use report::Style;
+use report::chart::Chart;
+
 use crate::output::{self, Misuse};
 
 /// Checks that pictures can be written into this folder, where one was requested.
 pub(crate) fn check(folder: Option<&Path>) -> Result<(), Misuse> {
     let Some(folder) = folder else { return Ok(()) };
     if !folder.is_dir() {
-        let name = record::printable(&folder.display().to_string());
+        let name = output::shown(folder);
         return Err(Misuse(format!("--svg: {name} is not a folder; create it, or name another")));
     }
     let why = |error| Misuse(format!("--svg: {error}; choose another folder"));
@@ -25,9 +28,22 @@ pub(crate) fn write<N: AsRef<str>>(
     for (name, svg) in pictures {
         let path = folder.join(file_name(name.as_ref()));
         store::write_whole(&path, svg.as_bytes())?;
-        output::print_note(&format!("wrote {}", record::printable(&path.display().to_string())));
+        output::print_note(&format!("wrote {}", output::shown(&path)));
     }
     Ok(())
+}
+
+/// The same of charts.
+pub(crate) fn write_charts<N: AsRef<str>>(
+    folder: Option<&Path>,
+    charts: impl IntoIterator<Item = (N, Chart)>,
+) -> anyhow::Result<()> {
+    write(folder, charts.into_iter().map(|(name, chart)| (name, chart.svg())))
+}
+
+/// The charts below the text of a page.
+pub(crate) fn drawn<N>(charts: &[(N, Chart)], style: Style) -> String {
+    charts.iter().map(|(_, chart)| format!("\n{}", chart.text(style.width()))).collect()
 }
 
 /// The name with what file names should not contain replaced: `crossover-file.read-file.read.mapped.svg`.

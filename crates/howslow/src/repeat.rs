@@ -5,7 +5,7 @@ use measure::Measurement;
 use record::{Run, Skip};
 use report::document::RepeatDocument;
 
-use crate::cli::MeasureArgs;
+use crate::cli::measure::MeasureArgs;
 use crate::output::{self, Outcome, print_note};
 use crate::session::{self, Wanted};
 
@@ -42,7 +42,7 @@ pub(crate) fn repeat(
     if runs.len() >= 2 {
         let rows = repeated(&runs, args.precision);
         if args.csv {
-            crate::export::print_costs(&runs)?;
+            crate::verbs::export::print_costs(&runs)?;
         } else {
             let page = |style| report::repeated(&runs, &rows, args.precision, style);
             output::answer(args.json, &RepeatDocument::of(&runs, &rows, args.precision), page)?;

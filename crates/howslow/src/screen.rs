@@ -1,6 +1,5 @@
 //! The live bill of a system. [`State`] knows what is shown and what keys change; [`draw`] makes a frame of it. Counts nothing,
 //! prices nothing and does not touch the terminal: intervals and keys go in, frames come out.
-//!
 
 mod about;
 mod column;

@@ -13,14 +13,14 @@ use store::{Calibration, FigureHistory, Store, StoreError};
 use crate::against::References;
 use crate::beside;
 use crate::budget;
-use crate::cli::MeasureArgs;
+use crate::cli::measure::MeasureArgs;
 use crate::cpu;
 use crate::kin::{kind, machine_name};
 use crate::output::{self, Misuse, Outcome, print_note};
 use crate::pictures;
 use crate::resolve;
 use crate::scratch;
-use crate::show::without_samples;
+use crate::verbs::show::without_samples;
 
 /// This program, even if its file has been replaced meanwhile. It is started again to start rounds.
 const OWN_PROGRAM: &str = "/proc/self/exe";
@@ -67,8 +67,8 @@ pub(crate) fn measure(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Meas
 pub(crate) fn measure_part(wanted: Wanted, args: &MeasureArgs) -> anyhow::Result<Measurement> {
     let machine = system::machine::describe();
     check(&machine, args)?;
-    budget::check(wanted.items.len(), args.budget.unwrap_or(wanted.budget_s))?;
     let mut settings = settings(&wanted, args);
+    budget::check(wanted.items.len(), settings.budget_s)?;
     let store = Store::of_user().ok();
     let calibration = store.as_ref().map(Calibration::load).unwrap_or_default();
     let machine_name = machine_name(&machine, args.cpu);
@@ -174,7 +174,7 @@ pub(crate) fn print_compared(
 ) -> anyhow::Result<Outcome> {
     let (run, ending) = finish(measured, args);
     if args.csv {
-        crate::export::print_costs(std::slice::from_ref(&run))?;
+        crate::verbs::export::print_costs(std::slice::from_ref(&run))?;
     } else if args.json {
         let summary = args.summary.then(|| without_samples(run.clone()));
         output::print_json(summary.as_ref().unwrap_or(&run))?;
@@ -185,8 +185,7 @@ pub(crate) fn print_compared(
         let gap = if answer.is_empty() { "" } else { "\n" };
         output::print_page(&format!("{answer}{gap}{page}"))?;
     }
-    let curves = report::tail_charts(&run).into_iter().map(|(name, chart)| (name, chart.svg()));
-    pictures::write(args.svg.as_deref(), curves)?;
+    pictures::write_charts(args.svg.as_deref(), report::tail_charts(&run))?;
     match ending.outcome()? {
         Outcome::Done if run.skipped.iter().any(by_name) => Ok(Outcome::Skipped),
         Outcome::Done if run.costs.is_empty() => anyhow::bail!(NOTHING),

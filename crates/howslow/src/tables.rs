@@ -20,9 +20,8 @@ pub(crate) fn comparison(comparison: &Comparison<'_>, names: &[String], shown: S
     table.columns.extend(axes.names(&taken));
     table.columns.extend(RATIOS.split(' ').map(String::from));
     for row in rows {
-        for (place, (cost, against)) in
-            row.others.iter().enumerate().filter_map(|(at, other)| Some((at + 1, other.as_ref()?)))
-        {
+        for (place, other) in (1..).zip(&row.others) {
+            let Some((cost, against)) = other else { continue };
             let mut cells = vec![Cell::text(&row.base.operation), Cell::text(row.family())];
             cells.extend(axes.cells(&row.base.at));
             let name = |place: usize| names.get(place).map_or(Cell::Missing, Cell::text);

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use analysis::load::{Configuration, FaultCost, PageDevice, Usual};
+use analysis::load::{Configuration, FaultCost, Outcome, PageDevice, Usual};
 use measure::Signals;
 use system::guard::Cleaner;
 use system::machine::remedy_of_refusal;
@@ -12,9 +12,9 @@ use system::machine::remedy_of_refusal;
 use crate::drive::{Ending, Script, Setting, cpus_of, drive, seed_of};
 use crate::error::LoadError;
 use crate::fault;
-use crate::plan::{Memory, Plan};
+use crate::plan::Plan;
 use crate::site::{Controllers, Device, Group, Ledger, Remains, ledger_folders};
-use crate::users::{Program, Spin, Users, Work, find, user_folder};
+use crate::users::{Spin, Users, Work, find, user_folder};
 
 /// An experiment on this machine. Dropping it leaves nothing behind.
 pub struct Session<'a> {
@@ -196,9 +196,9 @@ fn tidy(process: u32, root: &Path) {
 /// are missing too.
 fn prepare(words: &[String], folder: &Path) -> Result<(), LoadError> {
     const LIMIT: Duration = Duration::from_secs(60);
-    let Some(program) = find(std::slice::from_ref(&words.to_vec())) else { return Ok(()) };
-    match Program::run(&program, folder, LIMIT, |_| {}) {
-        analysis::load::Outcome::Done => Ok(()),
+    let Some(program) = find(&[words.to_vec()]) else { return Ok(()) };
+    match program.run(folder, LIMIT, |_| {}) {
+        Outcome::Done => Ok(()),
         other => {
             let why = format!("it {}", other.described(LIMIT.as_secs_f64()));
             Err(LoadError::Preparing { command: record::printable(&words.join(" ")), why })
@@ -275,9 +275,9 @@ pub fn dry_run(plan: &Plan, configurations: &[Configuration], root: &Path) -> Re
         }
         PageDevice::Zram => Some(format!("adds a zram device of {size}, and removes it after each configuration")),
     }));
-    let largest = plan.axes.memory.iter().filter_map(|Memory(memory)| *memory).max().unwrap_or(0);
     if controllers.version().is_some() {
-        let most = (largest > 0).then(|| format!(", with at most {}", record::Bytes(largest)));
+        let largest = configurations.iter().filter_map(|configuration| configuration.memory).max();
+        let most = largest.map(|bytes| format!(", with at most {}", record::Bytes(bytes)));
         lines.push(format!("makes a control group for each configuration{}", most.unwrap_or_default()));
     }
     lines.push(format!("interactions: {}", script.names.join(", ")));

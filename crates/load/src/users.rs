@@ -7,7 +7,7 @@ mod job;
 mod serve;
 mod wire;
 
-pub use command::{Program, find};
+pub use command::find;
 pub use crew::{Users, user_folder};
 pub use job::{Area, Spin};
 pub use wire::{Report, nanoseconds, receive_number, send_number};

@@ -24,7 +24,7 @@ const ENDING: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 /// True while nobody watches: then a signal ends this process again, as it does where nobody ever has. A handler stays installed.
 static UNWATCHED: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| {
     let unwatched: Arc<AtomicBool> = Arc::default();
-    for signal in ENDING.into_iter().filter(|signal| !is_ignored(*signal)) {
+    for signal in Signals::ending() {
         let _ = signal_hook::flag::register_conditional_default(signal, Arc::clone(&unwatched));
     }
     unwatched
@@ -32,12 +32,17 @@ static UNWATCHED: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| {
 static WATCHING: AtomicUsize = AtomicUsize::new(0);
 
 impl Signals {
+    /// SIGINT, SIGTERM and SIGHUP, without those that this process was started to ignore, as by nohup(1).
+    pub fn ending() -> impl Iterator<Item = i32> {
+        ENDING.into_iter().filter(|signal| !is_ignored(*signal))
+    }
+
     /// Notes SIGINT, SIGTERM and SIGHUP from now on until this is dropped, instead of ending this process. One that this process was
     /// started to ignore, as by nohup(1), stays ignored, here and in what this process starts: a handler would end with the next
     /// program, and the signal would end that one.
     pub fn watch() -> Signals {
         let mut signals = Signals { flags: Vec::new(), any: Arc::default(), handlers: Vec::new() };
-        for signal in ENDING.into_iter().filter(|signal| !is_ignored(*signal)) {
+        for signal in Signals::ending() {
             let flag = Arc::new(AtomicBool::new(false));
             let both = [&flag, &signals.any].map(|flag| signal_hook::flag::register(signal, Arc::clone(flag)));
             signals.handlers.extend(both.into_iter().flatten());

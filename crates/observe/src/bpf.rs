@@ -38,7 +38,6 @@ use crate::stacks::CallSample;
 use crate::target::{Detail, Options};
 use crate::task::Task;
 
-pub(crate) use builder::Whom;
 use events::possible_cpus;
 pub(crate) use loaded::Programs;
 use loaded::{at, attach_if};
@@ -48,6 +47,7 @@ use modes::Modes;
 use request::Request;
 use sampled::StackMaps;
 use sampler::Sampler;
+pub(crate) use search::Whom;
 use sys::{Attachment, Program};
 pub(crate) use sys::{keep_statistics, run_here};
 
@@ -80,10 +80,8 @@ pub(crate) struct Counting {
     late: Vec<u32>,
     /// The id and the thread of each record that was read, as long as it is in use.
     read: HashMap<u32, (u64, u32)>,
-    /// True if requests to an io_uring are counted.
-    pub requests: bool,
     /// True if times off the CPU are noted.
-    pub waits: bool,
+    waits: bool,
     /// How many records are kept free for tasks to come.
     reserve: u64,
     whom: Whom,
@@ -102,7 +100,7 @@ impl Counting {
         if options.stacks && detail == Detail::All {
             maps.stacks = Some(StackMaps::new(cpus)?);
         }
-        maps.classes.set(&0_u32.to_ne_bytes(), &[&naming::classes(), objects::places()].concat())?;
+        maps.classes.set(&0_u32.to_ne_bytes(), &[naming::classes(), objects::places()].concat())?;
         let announce = Program::load("announce", &programs::announce(&maps))?;
         let programs = Programs::load(&maps, whom, detail)?;
         let counting = Counting {
@@ -113,7 +111,6 @@ impl Counting {
             maps,
             late: Vec::new(),
             read: HashMap::new(),
-            requests: false,
             waits: false,
             reserve: records as u64,
             whom,
@@ -152,9 +149,9 @@ impl Counting {
         // A command may be short; what is watched for longer has enough of the kernel's ticks.
         self.modes = (self.whom == Whom::Announced).then(|| Modes::start(&self.maps)).flatten();
         self.sampler = programs.sampling.take().filter(|_| self.waits).and_then(Sampler::start);
-        let attached = Request::TRACEPOINTS.iter().find_map(|tracepoint| programs.requested.attach(tracepoint).ok());
-        self.requests = attached.is_some();
-        self.attached.extend(attached);
+        // Without these, no requests to an io_uring are reported.
+        self.attached
+            .extend(Request::TRACEPOINTS.iter().find_map(|tracepoint| programs.requested.attach(tracepoint).ok()));
         // Last, so that it goes first: no call is counted after the time and the charge were read.
         self.attached.push(at(&programs.called, programs.at_call)?);
         Ok(())
@@ -235,8 +232,8 @@ impl Counting {
     }
 
     /// Adds to ended tasks what they have beyond the tables of their records, and forgets it.
-    pub(crate) fn add_spilled<'a>(&mut self, ended: impl Iterator<Item = &'a mut Task>) {
-        let mut ended: HashMap<u64, &mut Task> = ended.map(|task| (task.id, task)).collect();
+    pub(crate) fn add_spilled(&mut self, ended: &mut [Task]) {
+        let mut ended: HashMap<u64, &mut Task> = ended.iter_mut().map(|task| (task.id, task)).collect();
         if ended.is_empty() {
             return;
         }
@@ -335,7 +332,7 @@ impl Counting {
 /// system. The latter is known to root alone.
 pub fn are_calls_traced() -> bool {
     let own = std::process::id();
-    crate::traced::is_traced(own) || links::is_any_used(&[c"sys_enter", c"sys_exit"])
+    crate::traced::tracer_of(own).is_some() || links::is_any_used(&[c"sys_enter", c"sys_exit"])
 }
 
 #[cfg(test)]

@@ -15,11 +15,18 @@ const MOVES: &[&str] = &[
     "mq_timedreceive", "getxattr", "listxattr", "msgrcv",
 ];
 
+/// Calls of 32-bit programs that never return: `exit` and `exit_group`.
+#[cfg(target_arch = "x86_64")]
+pub(crate) const NARROW_EXITS: [u16; 2] = [1, 252];
+#[cfg(target_arch = "aarch64")]
+pub(crate) const NARROW_EXITS: [u16; 2] = [1, 248];
+
 /// The names of calls, looked up once.
 #[derive(Clone, Debug)]
 pub struct CallNames {
     names: BTreeMap<u16, &'static str>,
-    detail: Detail,
+    /// How much is counted of each call.
+    pub(crate) detail: Detail,
     /// What a call takes outside of the two tracepoints between which samples are timed, in ns: one without a name, and one with a name.
     /// `None` if that was not determined.
     pub(crate) entry_ns: Option<(f64, f64)>,

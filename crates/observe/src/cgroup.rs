@@ -6,6 +6,8 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use system::machine::Hierarchy;
+
 use crate::target::ObserveError;
 
 /// A cgroup that exists.
@@ -71,6 +73,9 @@ pub(crate) fn numbers_in(folder: &str) -> Vec<u32> {
 /// Cgroups of a system beyond these are not named.
 const MOST: usize = 10_000;
 
+/// Names that are kept, those of cgroups that are gone among them.
+const KEPT: usize = 2 * MOST;
+
 /// The id of the root of the unified hierarchy, mounted or not (the kernel's `kernfs_create_root` counts from 1).
 const ROOT: u64 = 1;
 
@@ -85,9 +90,13 @@ impl Names {
             return None;
         }
         if !self.0.contains_key(&id) {
-            // A cgroup that is gone is looked for once.
-            self.0 = [(id, None), (ROOT, Some("/".into()))].into();
+            if self.0.len() > KEPT {
+                self.0.clear();
+            }
+            self.0.insert(ROOT, Some("/".into()));
             self.0.extend(names().into_iter().map(|(id, name)| (id, Some(name))));
+            // A cgroup that is gone is looked for once.
+            self.0.entry(id).or_default();
         }
         self.0.get(&id).cloned().flatten()
     }
@@ -96,7 +105,7 @@ impl Names {
 /// The names of the cgroups of the unified hierarchy by id, as they are now. Empty if it is not mounted.
 pub(crate) fn names() -> HashMap<u64, String> {
     let mut names = HashMap::new();
-    let Some(root) = mounted(&fs::read_to_string("/proc/self/mountinfo").unwrap_or_default()) else { return names };
+    let Some(root) = mounted() else { return names };
     for folder in folders(root.clone()).take(MOST) {
         let Ok(inode) = fs::metadata(&folder).map(|metadata| metadata.ino()) else { continue };
         let below = folder.strip_prefix(&root).unwrap_or(&folder);
@@ -105,11 +114,10 @@ pub(crate) fn names() -> HashMap<u64, String> {
     names
 }
 
-/// Where the unified hierarchy is mounted, from the text of mountinfo (proc_pid_mountinfo(5)): the fifth field; the kind of
-/// file system follows a dash.
-fn mounted(text: &str) -> Option<PathBuf> {
-    let line = text.lines().find(|line| line.split(" - ").nth(1).is_some_and(|rest| rest.starts_with("cgroup2 ")))?;
-    line.split(' ').nth(4).map(system::machine::mounted_path)
+/// Where the unified hierarchy is mounted.
+fn mounted() -> Option<PathBuf> {
+    let [own, mounts] = ["cgroup", "mountinfo"].map(|name| fs::read_to_string(format!("/proc/self/{name}")));
+    Hierarchy::of(&own.ok()?, &mounts.ok()?, None)?.folders.pop()
 }
 
 /// The cgroup of a process that runs, in the unified hierarchy.
@@ -123,18 +131,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_unified_hierarchy_is_found_among_others() {
-        let text = "30 24 0:26 / /sys/fs/cgroup/cpu rw shared:9 - cgroup cgroup rw,cpu\n\
-                    31 24 0:27 / /sys/fs/cgroup/unified rw,nosuid shared:10 - cgroup2 cgroup2 rw\n";
-        assert_eq!(mounted(text), Some(PathBuf::from("/sys/fs/cgroup/unified")));
-        assert_eq!(mounted(""), None);
-    }
-
-    #[test]
     fn names_are_found_by_id_and_those_of_none_are_not() {
         let mut names = Names::default();
         assert_eq!(names.of(ROOT).as_deref(), Some("/"));
-        assert_eq!((names.of(0), names.of(u64::MAX)), (None, None));
+        let gone = [u64::MAX, u64::MAX - 1];
+        assert_eq!((names.of(0), gone.map(|id| names.of(id))), (None, [None, None]));
+        assert!(gone.iter().all(|id| names.0.contains_key(id)), "each is looked for once");
         assert_eq!(names.of(ROOT).as_deref(), Some("/"), "an unknown one does not disturb the others");
         for (id, name) in super::names().into_iter().take(3) {
             assert_eq!(names.of(id), Some(name));

@@ -4,8 +4,6 @@ use std::collections::HashSet;
 use std::io;
 use std::time::Duration;
 
-use record::Usage;
-
 use crate::bpf::{Counting, Losses};
 use crate::task::Task;
 use crate::traced::Tracer;
@@ -18,20 +16,17 @@ pub(crate) enum Counter {
 }
 
 impl Counter {
-    /// The tasks that ended since the last call, with what they used if that is known here.
-    pub(crate) fn ended(&mut self) -> io::Result<Vec<(Task, Option<Usage>)>> {
+    /// The tasks that ended since the last call. A tracer knows what they used.
+    pub(crate) fn ended(&mut self) -> io::Result<Vec<Task>> {
         match self {
-            Counter::Bpf(counting) => Ok(counting.ended()?.into_iter().map(|task| (task, None)).collect()),
+            Counter::Bpf(counting) => counting.ended(),
             Counter::Traced(tracer) => Ok(tracer.ended()),
         }
     }
 
     /// The tasks that still run.
     pub(crate) fn running(&mut self) -> io::Result<Vec<Task>> {
-        match self {
-            Counter::Bpf(counting) => counting.running(),
-            Counter::Traced(tracer) => Ok(tracer.running()),
-        }
+        Ok(self.running_but(|_| false)?.0)
     }
 
     /// The same without the threads that are known to have been idle since the last call, and the ids of those.
@@ -43,7 +38,7 @@ impl Counter {
     }
 
     /// Adds to ended tasks what is kept elsewhere than with them.
-    pub(crate) fn add_spilled<'a>(&mut self, ended: impl Iterator<Item = &'a mut Task>) {
+    pub(crate) fn add_spilled(&mut self, ended: &mut [Task]) {
         match self {
             Counter::Bpf(counting) => counting.add_spilled(ended),
             // A tracer keeps all of a task in one place.

@@ -60,8 +60,8 @@ impl Exits {
     /// Begins to listen.
     /// Fails if this process may not (it takes CAP_NET_ADMIN in the first namespaces), or the kernel keeps no such accounts.
     pub(crate) fn new() -> io::Result<Exits> {
-        let kind = (AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC);
-        let socket = socket_with(kind.0, kind.1, kind.2, Some(netlink::GENERIC))?;
+        let socket =
+            socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, Some(netlink::GENERIC))?;
         bind(&socket, &netlink::SocketAddrNetlink::new(0, 0))?;
         // More than is usual needs a right that this process has if it may listen.
         let _ = sockopt::set_socket_recv_buffer_size_force(&socket, ROOM);
@@ -126,14 +126,13 @@ impl Exits {
 /// The number of the family that was requested of the registry.
 fn family(answer: &[u8]) -> Option<u16> {
     let found = messages(answer).find(|message| message.kind == REGISTRY)?;
-    let id = find(found.attributes()?, FAMILY_ID)?;
-    id.get(..2)?.try_into().ok().map(u16::from_ne_bytes)
+    part(find(found.attributes()?, FAMILY_ID)?, 0).map(u16::from_ne_bytes)
 }
 
 /// Why a request was refused, if it was.
 fn refusal(answer: &[u8]) -> Option<io::Error> {
     let answered = messages(answer).find(|message| message.kind == ANSWER)?;
-    let error = answered.body.get(..4)?.try_into().map(i32::from_ne_bytes).ok()?;
+    let error = part(answered.body, 0).map(i32::from_ne_bytes)?;
     (error != 0).then(|| io::Error::from_raw_os_error(error.saturating_neg()))
 }
 
@@ -154,6 +153,11 @@ fn attribute(kind: u16, bytes: &[u8]) -> Vec<u8> {
     attribute
 }
 
+/// The bytes of a number at this place, if they are there.
+fn part<const BYTES: usize>(text: &[u8], at: usize) -> Option<[u8; BYTES]> {
+    text.get(at..)?.first_chunk().copied()
+}
+
 struct Message<'a> {
     kind: u16,
     body: &'a [u8],
@@ -168,8 +172,8 @@ impl<'a> Message<'a> {
 
 fn messages(mut text: &[u8]) -> impl Iterator<Item = Message<'_>> {
     std::iter::from_fn(move || {
-        let length = u32::from_ne_bytes(text.get(..4)?.try_into().ok()?) as usize;
-        let kind = u16::from_ne_bytes(text.get(4..6)?.try_into().ok()?);
+        let length = u32::from_ne_bytes(part(text, 0)?) as usize;
+        let kind = u16::from_ne_bytes(part(text, 4)?);
         let body = text.get(16..length)?;
         text = text.get(length.next_multiple_of(4)..).unwrap_or_default();
         Some(Message { kind, body })
@@ -179,8 +183,8 @@ fn messages(mut text: &[u8]) -> impl Iterator<Item = Message<'_>> {
 /// The bytes of the first attribute of this kind.
 fn find(mut attributes: &[u8], wanted: u16) -> Option<&[u8]> {
     loop {
-        let length = usize::from(u16::from_ne_bytes(attributes.get(..2)?.try_into().ok()?));
-        let kind = u16::from_ne_bytes(attributes.get(2..4)?.try_into().ok()?);
+        let length = usize::from(u16::from_ne_bytes(part(attributes, 0)?));
+        let kind = u16::from_ne_bytes(part(attributes, 2)?);
         // The highest bit means that it holds attributes.
         if kind & 0x7fff == wanted {
             return attributes.get(4..length);
@@ -209,8 +213,8 @@ fn statistics(bytes: &[u8]) -> Option<(u32, TaskEnd)> {
     const MAJOR: usize = 176;
     const VOLUNTARY: usize = 272;
     const INVOLUNTARY: usize = 280;
-    let number = |at: usize| bytes.get(at..at + 8).and_then(|field| field.try_into().ok()).map(u64::from_ne_bytes);
-    let thread = bytes.get(THREAD..THREAD + 4).and_then(|field| field.try_into().ok()).map(u32::from_ne_bytes)?;
+    let number = |at: usize| part(bytes, at).map(u64::from_ne_bytes);
+    let thread = part(bytes, THREAD).map(u32::from_ne_bytes)?;
     let microseconds = |at: usize| number(at).map(|time| time as f64 * 1e3);
     let rest = Usage {
         minor_faults: number(MINOR),
@@ -221,10 +225,9 @@ fn statistics(bytes: &[u8]) -> Option<(u32, TaskEnd)> {
     };
     // A kernel without delay accounting leaves the run time 0.
     let run = number(RUN).filter(|run| *run > 0).map(|run| run as f64);
-    let usage = split(run, microseconds(USER).zip(microseconds(SYSTEM)), rest);
+    let usage = split(run, microseconds(USER).zip(microseconds(SYSTEM)).map(Into::into), rest);
     // The highest of these bits means that memory was dumped.
-    let status = bytes.get(STATUS..STATUS + 4)?.try_into().map(u32::from_ne_bytes).ok()?;
-    let signal = (status & 0x7f) as u16;
+    let signal = (part(bytes, STATUS).map(u32::from_ne_bytes)? & 0x7f) as u16;
     Some((thread, TaskEnd { usage, signal }))
 }
 

@@ -39,16 +39,9 @@ struct Process {
     headless: bool,
     kernel: bool,
     cgroup: u64,
-    threads: Vec<Thread>,
+    /// Sums of those of one number.
+    threads: Vec<Task>,
     thread_count: u64,
-    usage: Usage,
-    counts: Counts,
-}
-
-#[derive(Clone, Debug)]
-struct Thread {
-    tid: u32,
-    name: String,
     usage: Usage,
     counts: Counts,
 }
@@ -71,13 +64,12 @@ pub(crate) struct Fold {
 }
 
 impl Fold {
-    /// Adds a task that ended, with what it used.
-    pub(crate) fn add(&mut self, task: &Task, usage: Option<Usage>) {
+    /// Adds a task that ended.
+    pub(crate) fn add(&mut self, task: &Task) {
         self.owners.insert(task.id, task.process);
         if self.owners.len() > self.owners_kept.max(OWNERS) {
             self.forget_owners();
         }
-        let first = task.thread == task.process;
         let number = match self.current.get(&task.process) {
             Some(number) => *number,
             None => {
@@ -90,8 +82,7 @@ impl Fold {
             }
         };
         let process = self.processes.entry(number).or_default();
-        process.add(task, usage);
-        process.headless |= first && task.end_ns.is_some();
+        process.add(task);
         if task.end_ns.is_some() && process.headless {
             // The first thread of a process is the last to be reported, unless it ended before the others.
             process.ended = true;
@@ -151,16 +142,9 @@ impl Fold {
     }
 
     /// All processes, with the tasks that run now, those with the most calls first; and all counts together.
-    pub(crate) fn with_running(
-        &self,
-        running: &[(Task, Option<Usage>)],
-        names: &CallNames,
-        cgroups: &mut cgroup::Names,
-    ) -> Processes {
+    pub(crate) fn with_running(&self, running: &[Task], names: &CallNames, cgroups: &mut cgroup::Names) -> Processes {
         let mut all = self.clone();
-        for (task, usage) in running {
-            all.add(task, *usage);
-        }
+        running.iter().for_each(|task| all.add(task));
         let mut together = Counts::default();
         let every = all.processes.values().chain(all.folded.values());
         let mut processes: Vec<ProcessCounts> = Vec::new();
@@ -187,29 +171,30 @@ pub(crate) struct Processes {
 }
 
 impl Process {
-    fn add(&mut self, task: &Task, usage: Option<Usage>) {
+    fn add(&mut self, task: &Task) {
         let first = task.thread == task.process;
         if first || self.name.is_empty() {
             self.name.clone_from(&task.name);
             self.creator = task.parent;
             self.cgroup = task.cgroup;
         }
+        self.headless |= first && task.end_ns.is_some();
         self.pid = task.process;
         self.kernel = task.kernel;
         self.processes = 1;
         self.counts.add(&task.counts);
-        self.usage = self.usage.plus(&usage.unwrap_or_default());
-        let (tid, name, usage) = (task.thread, task.name.clone(), usage.unwrap_or_default());
-        if let Some(known) = self.threads.iter_mut().find(|thread| thread.tid == tid) {
+        let usage = task.usage.unwrap_or_default();
+        self.usage = self.usage.plus(&usage);
+        if let Some(known) = self.threads.iter_mut().find(|known| known.thread == task.thread) {
             // Another thread has its number by now.
-            known.name = name;
-            known.usage = known.usage.plus(&usage);
+            known.name.clone_from(&task.name);
+            known.usage = Some(known.usage.unwrap_or_default().plus(&usage));
             known.counts.add(&task.counts);
             return;
         }
         self.thread_count += 1;
         if self.threads.len() < THREADS {
-            self.threads.push(Thread { tid, name, usage, counts: task.counts.clone() });
+            self.threads.push(task.clone());
         }
     }
 
@@ -217,9 +202,9 @@ impl Process {
         // What one thread did is what the process did.
         let several = self.threads.len() > 1;
         let threads = self.threads.iter().filter(|_| several).map(|thread| ThreadCounts {
-            tid: thread.tid,
+            tid: thread.thread,
             name: thread.name.clone(),
-            usage: thread.usage,
+            usage: thread.usage.unwrap_or_default(),
             requests: requests(&thread.counts, names),
         });
         ProcessCounts {

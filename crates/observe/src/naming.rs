@@ -49,8 +49,10 @@ const CLASSES: &[(u8, &[&str])] = &[
 ];
 
 /// What the arguments of each call name, by its number.
-pub(crate) fn classes() -> Vec<u8> {
-    by_number(|call| CLASSES.iter().find(|(_, names)| names.contains(&call)).map_or(0, |(class, _)| *class))
+pub(crate) fn classes() -> &'static [u8] {
+    static BY_NUMBER: OnceLock<Vec<u8>> = OnceLock::new();
+    let class = |call: &str| CLASSES.iter().find(|(_, names)| names.contains(&call)).map_or(0, |(class, _)| *class);
+    BY_NUMBER.get_or_init(|| by_number(class))
 }
 
 /// What is known of each call, by its number.
@@ -66,8 +68,7 @@ pub(crate) fn by_number(of_name: impl Fn(&str) -> u8) -> Vec<u8> {
 
 /// What the arguments of a call name; 0 for nothing.
 pub(crate) fn class(number: u16) -> u8 {
-    static CLASSES: OnceLock<Vec<u8>> = OnceLock::new();
-    CLASSES.get_or_init(classes).get(usize::from(number)).copied().unwrap_or(0)
+    classes().get(usize::from(number)).copied().unwrap_or(0)
 }
 
 /// True if a call takes the name of a file.
@@ -81,8 +82,7 @@ mod tests {
 
     #[test]
     fn calls_that_take_names_are_known_by_their_numbers() {
-        let classes = classes();
-        let class = |number: i64| classes[number as usize];
+        let class = |number: i64| class(number as u16);
         assert_eq!(class(libc::SYS_openat), SECOND | OPENS | MAY_CREATE);
         assert_eq!(class(libc::SYS_fchdir), COPIES | ENTERS);
         assert_eq!(class(libc::SYS_read), 0);

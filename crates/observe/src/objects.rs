@@ -31,10 +31,9 @@ pub(crate) fn places() -> &'static [u8] {
     PLACES.get_or_init(|| by_number(|call| CALLS.iter().position(|name| *name == call).unwrap_or(0) as u8))
 }
 
-/// The number of a call that is counted by object, if this architecture has it.
-pub(crate) fn number(name: &str) -> Option<u16> {
-    let place = CALLS.iter().position(|known| *known == name)? as u8;
-    places().iter().position(|known| *known == place).map(|number| number as u16)
+/// The number of the call with this place, if this architecture has it.
+pub(crate) fn number(place: usize) -> Option<u16> {
+    places().iter().position(|known| usize::from(*known) == place).map(|number| number as u16)
 }
 
 #[cfg(test)]

@@ -69,7 +69,6 @@ pub struct Observer {
     /// What a process that only its accounts report had used before it was watched, and by the last look while it was there.
     account: Option<[Usage; 2]>,
     begun: Instant,
-    detail: Detail,
     /// What counting adds to a call, if that was determined.
     added: Option<Added>,
     accounting: Accounting,
@@ -93,11 +92,16 @@ impl Observer {
         }
     }
 
+    /// The processes of a watched cgroup.
+    fn members_now(&self) -> Vec<u32> {
+        self.cgroup.as_ref().map_or_else(Vec::new, Cgroup::processes)
+    }
+
     /// What is charged is what threads use from now on.
     fn note_earlier_usage(&mut self) {
         self.note_usage_of(self.processes());
         self.account = self.whole_process().map(|usage| [usage; 2]);
-        self.members = Members::of(self.cgroup.iter().flat_map(Cgroup::processes));
+        self.members = Members::of(self.members_now());
     }
 
     /// What the threads of these processes have used is not charged.
@@ -158,7 +162,7 @@ impl Observer {
                 if gone { State::Ended(None) } else { State::Running }
             }
         };
-        let members = self.cgroup.as_ref().map_or_else(Vec::new, Cgroup::processes);
+        let members = self.members_now();
         if let Some(counter) = &self.counter {
             self.want(counter, &members)?;
         }
@@ -177,38 +181,37 @@ impl Observer {
         }
         let mut ended = self.collected()?;
         if let Some(counter) = &mut self.counter {
-            counter.add_spilled(ended.iter_mut().map(|(task, _)| task));
+            counter.add_spilled(&mut ended);
         }
-        ended.iter_mut().for_each(|(task, _)| task.name_its_end());
-        for (task, usage) in ended {
-            self.fold.add(&task, usage);
+        for task in &mut ended {
+            task.name_its_end();
+            self.fold.add(task);
         }
         Ok(())
     }
 
     /// The tasks that ended since the last call, with what they used since they are watched. Their keys beyond the tables
     /// are not yet added.
-    fn collected(&mut self) -> io::Result<Vec<(Task, Option<Usage>)>> {
+    fn collected(&mut self) -> io::Result<Vec<Task>> {
         let Some(counter) = &mut self.counter else { return Ok(Vec::new()) };
         let mut tasks = counter.ended()?;
         if let Some(exits) = &mut self.exits {
             exits.drain();
         }
-        tasks.retain(|(task, _)| task.process != std::process::id());
+        tasks.retain(|task| task.process != std::process::id());
         // With its first thread, a process ends; others that ended with it belong to it.
-        tasks.sort_by_key(|(task, _)| task.thread == task.process);
-        let used = |(mut task, used): (Task, Option<Usage>)| {
+        tasks.sort_by_key(|task| task.thread == task.process);
+        for task in &mut tasks {
             let end = self.exits.as_mut().and_then(|exits| exits.take(task.thread));
             task.ended_by = end.map(|end| end.signal);
-            let account = used.or(end.map(|end| end.usage));
+            let account = task.usage.or(end.map(|end| end.usage));
             let total = usage::until_its_end(account, task.run_time_ns);
             self.unknown_ends += u64::from(account.is_none() && self.exits.is_none());
             self.uncharged_ends += u64::from(total.is_none() && self.exits.is_none());
-            let before = self.before.remove(&task.thread).map(|before| before.of(&task)).unwrap_or_default();
-            let usage = total.map(|total| without_stops(total.since(&before), task.stops));
-            (task, usage)
-        };
-        Ok(tasks.into_iter().map(used).collect())
+            let before = self.before.remove(&task.thread).map(|before| before.of(task)).unwrap_or_default();
+            task.usage = total.map(|total| without_stops(total.since(&before), task.stops));
+        }
+        Ok(tasks)
     }
 
     /// What a thread that runs has used since this was last read, or since it is watched.
@@ -242,7 +245,7 @@ impl Observer {
         let running = self.running(used)?;
         let mut counted = self.fold.with_running(&running, &self.names, &mut cgroup::Names::default());
         // Of a process whose first thread ended first, the end of the last is no end of the process.
-        let alive: HashSet<u32> = running.iter().map(|(task, _)| task.process).collect();
+        let alive: HashSet<u32> = running.iter().map(|task| task.process).collect();
         for process in &mut counted.processes {
             process.running &= process.pid.is_none_or(|pid| alive.contains(&pid) || !ended(pid));
         }
@@ -274,7 +277,7 @@ impl Observer {
         let parts_ns = account.unwrap_or(parts).sampled_ns.filter(|_| self.unknown_ends == 0);
         let sampled_ns = own.map(|own| own.sampled_ns).or(parts_ns).filter(|_| self.uncharged_ends == 0);
         let mut seen = Observation {
-            numbers_alone: self.detail == Detail::Numbers && self.counter.is_some(),
+            numbers_alone: self.names.detail == Detail::Numbers && self.counter.is_some(),
             usage: Usage { sampled_ns, ..usage },
             together: requests(&counted.together, &self.names),
             processes: counted.processes,
@@ -321,7 +324,7 @@ impl Observer {
     }
 
     /// The tasks that run now, with what they have used since they are watched: until now, or as these threads had.
-    fn running(&mut self, used: &HashMap<u32, Usage>) -> io::Result<Vec<(Task, Option<Usage>)>> {
+    fn running(&mut self, used: &HashMap<u32, Usage>) -> io::Result<Vec<Task>> {
         let own = std::process::id();
         let mut tasks = self.counter.as_mut().map_or_else(|| Ok(Vec::new()), Counter::running)?;
         tasks.retain(|task| task.process != own);
@@ -330,14 +333,13 @@ impl Observer {
         for (process, thread) in self.threads().into_iter().filter(|(_, thread)| !known.contains(thread)) {
             tasks.push(usage::without_calls(process, thread));
         }
-        let used = |task: Task| {
+        for task in &mut tasks {
             let now = used.get(&task.thread).copied().or_else(|| usage::of_thread(task.process, task.thread));
-            let before = self.before.get(&task.thread).map(|before| before.of(&task)).unwrap_or_default();
-            let stops = task.stops;
-            (task, now.map(|now| without_stops(now.since(&before), stops)))
-        };
-        let idle = |(task, usage): &(Task, Option<Usage>)| task.id == 0 && usage.is_none_or(|usage| usage.is_nothing());
-        Ok(tasks.into_iter().map(used).filter(|task| !idle(task)).collect())
+            let before = self.before.get(&task.thread).map(|before| before.of(task)).unwrap_or_default();
+            task.usage = now.map(|now| without_stops(now.since(&before), task.stops));
+        }
+        tasks.retain(|task| task.id > 0 || task.has_used_something());
+        Ok(tasks)
     }
 
     /// Ends the watching and returns what was counted. What is used while the counting is ended is no part of it.

@@ -1,5 +1,7 @@
 //! One task as a source of counts reports it.
 
+use record::Usage;
+
 use libc::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGSYS, SIGTRAP, SIGXCPU, SIGXFSZ};
 
 use crate::counts::Counts;
@@ -28,6 +30,8 @@ pub(crate) struct Task {
     pub stops: u64,
     /// The signal that ended it, 0 if none did; `None` if that is not known.
     pub ended_by: Option<u16>,
+    /// What it used, if that is known.
+    pub usage: Option<Usage>,
     pub counts: Counts,
 }
 
@@ -38,6 +42,10 @@ pub(crate) const ENDS: u16 = 0;
 const DUMPING: [i32; 10] = [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGXCPU, SIGXFSZ, SIGSYS];
 
 impl Task {
+    pub(crate) fn has_used_something(&self) -> bool {
+        self.usage.is_some_and(|usage| !usage.is_nothing())
+    }
+
     /// Replaces the end of the process, among the signals of an ended task, by the signal that ended it. It is that of the first
     /// thread: a process gets it once. Where the signal is not known, the end stays.
     pub(crate) fn name_its_end(&mut self) {

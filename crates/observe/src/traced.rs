@@ -24,13 +24,9 @@ use system::machine::TaskStat;
 use crate::cgroup::numbers_in;
 use crate::target::Detail;
 use crate::task::Task;
-pub(crate) use status::process_of;
+use crate::usage;
+pub(crate) use status::{process_of, tracer_of};
 use tracing::{Board, locked};
-
-/// True if another process traces this one.
-pub(crate) fn is_traced(process: u32) -> bool {
-    status::tracer_of(process).is_some()
-}
 
 /// The tracer answers a new command at once, unless it is gone.
 const ANSWERED: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
@@ -45,14 +41,14 @@ pub(crate) struct Tracer {
 #[derive(Debug)]
 pub(crate) struct Awaited {
     board: Arc<Mutex<Board>>,
-    refused: mpsc::Receiver<Option<String>>,
+    seized: mpsc::Receiver<Result<(), String>>,
 }
 
 impl Tracer {
     /// Follows a process, and everything that it creates from now on. The error is a sentence: why it cannot be followed.
     pub(crate) fn attach(process: u32, detail: Detail) -> Result<Tracer, String> {
-        let (board, given) = (Arc::default(), mpsc::channel());
-        let (sender, receiver) = given;
+        let board: Arc<Mutex<Board>> = Arc::default();
+        let (sender, receiver) = mpsc::channel();
         let shared = Arc::clone(&board);
         let follow = move || {
             let attached = attach_all(&shared, process);
@@ -74,7 +70,7 @@ impl Tracer {
     ) -> Result<(Awaited, impl FnMut() -> io::Result<()> + Send + Sync + 'static), String> {
         let pipe = || io::pipe().map_err(|error| format!("there is no pipe: {error}"));
         let ((mut id_reader, id_writer), (answered, mut answer)) = (pipe()?, pipe()?);
-        let (sender, refused) = mpsc::channel();
+        let (sender, seized) = mpsc::channel();
         let board: Arc<Mutex<Board>> = Arc::default();
         let shared = Arc::clone(&board);
         spawn(move || {
@@ -86,7 +82,7 @@ impl Tracer {
             locked(&shared).admit(id, id, true);
             let seized = sys::seize(id).map_err(|error| refusal::sentence(id, &error));
             let go_on = seized.is_ok();
-            let _ = sender.send(seized.err());
+            let _ = sender.send(seized);
             let _ = answer.write_all(&[1]);
             if go_on {
                 tracing::follow(&shared, detail);
@@ -103,11 +99,11 @@ impl Tracer {
                 _ => Ok(()),
             }
         };
-        Ok((Awaited { board, refused }, send_id))
+        Ok((Awaited { board, seized }, send_id))
     }
 
     /// The tasks that ended since the last call, with what they used.
-    pub(crate) fn ended(&self) -> Vec<(Task, Option<Usage>)> {
+    pub(crate) fn ended(&self) -> Vec<Task> {
         std::mem::take(&mut locked(&self.board).ended)
     }
 
@@ -141,11 +137,8 @@ impl Drop for Tracer {
 impl Awaited {
     /// The tracer of the command that was started. The error is a sentence: why it is not followed. It runs all the same.
     pub(crate) fn started(self) -> Result<Tracer, String> {
-        match self.refused.recv() {
-            Ok(None) => Ok(Tracer { board: self.board }),
-            Ok(Some(why)) => Err(why),
-            Err(_) => Err("the command did not tell its number".into()),
-        }
+        self.seized.recv().unwrap_or_else(|_| Err("the command did not tell its number".into()))?;
+        Ok(Tracer { board: self.board })
     }
 }
 
@@ -156,7 +149,7 @@ fn spawn(work: impl FnOnce() + Send + 'static) -> Result<(), String> {
 
 /// Follows all threads of a process: again and again, until no new one is found.
 fn attach_all(board: &Mutex<Board>, process: u32) -> Result<(), String> {
-    let own = rustix::thread::gettid().as_raw_nonzero().get() as u32;
+    let own = usage::this_thread();
     loop {
         let threads = numbers_in(&format!("/proc/{process}/task"));
         let new: Vec<u32> = threads.into_iter().filter(|thread| !locked(board).knows(*thread)).collect();
@@ -169,7 +162,7 @@ fn attach_all(board: &Mutex<Board>, process: u32) -> Result<(), String> {
                 Ok(()) => sys::interrupt(thread).map_err(|error| refusal::sentence(process, &error))?,
                 // It ended, or the one that created it is followed already, and so is it.
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => locked(board).dismiss(thread),
-                Err(_) if status::tracer_of(thread) == Some(own) => {}
+                Err(_) if tracer_of(thread) == Some(own) => {}
                 // The first thread has ended before the others: nothing comes of it any more.
                 Err(_) if TaskStat::of_thread(process, thread).is_some_and(|stat| stat.has_ended()) => {}
                 Err(error) => return Err(refusal::sentence(process, &error)),

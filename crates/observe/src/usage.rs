@@ -12,6 +12,17 @@ use system::machine::{TaskStat, processor_time};
 
 use crate::task::Task;
 
+/// The thread that calls this.
+pub(crate) fn this_thread() -> u32 {
+    rustix::thread::gettid().as_raw_nonzero().get() as u32
+}
+
+/// A clock, in ns.
+pub(crate) fn now_ns(clock: ClockId) -> u64 {
+    let now = clock_gettime(clock);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
 /// What a thread has used until now, if it is still there.
 pub(crate) fn of_thread(process: u32, thread: u32) -> Option<Usage> {
     let stat = TaskStat::of_thread(process, thread)?;
@@ -29,8 +40,7 @@ pub(crate) struct Earlier {
 impl Earlier {
     /// Until now, if it is still there.
     pub(crate) fn of_thread(process: u32, thread: u32) -> Option<Earlier> {
-        let now = clock_gettime(ClockId::Monotonic);
-        let at_ns = now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64;
+        let at_ns = now_ns(ClockId::Monotonic);
         of_thread(process, thread).map(|usage| Earlier { usage, at_ns })
     }
 
@@ -45,7 +55,7 @@ impl Earlier {
 pub(crate) fn of_process(process: u32) -> Option<Usage> {
     let stat = TaskStat::of_process(process)?;
     let time = libc::pid_t::try_from(process).ok().and_then(processor_time);
-    Some(split(time, ticks(&stat), faults(&stat)))
+    Some(split(time, Some(ticks(&stat)), faults(&stat)))
 }
 
 /// The times that threads have run, by files that stay open: to read one again takes a sixth of opening it again.
@@ -123,7 +133,7 @@ fn usage(stat: &TaskStat, status: &str, schedule: &str) -> Usage {
         involuntary_switches: count("nonvoluntary_ctxt_switches:"),
         ..faults(stat)
     };
-    split(run, ticks(stat), rest)
+    split(run, Some(ticks(stat)), rest)
 }
 
 fn faults(stat: &TaskStat) -> Usage {
@@ -131,19 +141,19 @@ fn faults(stat: &TaskStat) -> Usage {
 }
 
 /// The ticks in user mode and in the kernel, in ns.
-fn ticks(stat: &TaskStat) -> Option<(f64, f64)> {
+fn ticks(stat: &TaskStat) -> [f64; 2] {
     let tick = 1e9 / rustix::param::clock_ticks_per_second() as f64;
-    Some((stat.user_ticks as f64 * tick, stat.system_ticks as f64 * tick))
+    [stat.user_ticks, stat.system_ticks].map(|ticks| ticks as f64 * tick)
 }
 
 /// Splits the time that the scheduler counted by the shares of the ticks, which are samples. Without that time, the ticks
 /// are all there is.
-pub(crate) fn split(run: Option<f64>, ticks: Option<(f64, f64)>, rest: Usage) -> Usage {
-    let Some((user, system)) = ticks else { return Usage { cpu_ns: run, ..rest } };
+pub(crate) fn split(run: Option<f64>, ticks: Option<[f64; 2]>, rest: Usage) -> Usage {
+    let Some([user, system]) = ticks else { return Usage { cpu_ns: run, ..rest } };
     let sampled = user + system;
     let cpu = run.unwrap_or(sampled);
     let part = |part: f64| (sampled > 0.0).then(|| cpu * part / sampled);
-    Usage { cpu_ns: Some(cpu), user_ns: part(user), system_ns: part(system), sampled_ns: Some([user, system]), ..rest }
+    Usage { cpu_ns: Some(cpu), user_ns: part(user), system_ns: part(system), sampled_ns: ticks, ..rest }
 }
 
 /// What an ended task had used, with how long it has run in all. Its account is from before its memory was given back, and has its time
@@ -153,7 +163,7 @@ pub(crate) fn until_its_end(account: Option<Usage>, run_time_ns: Option<u64>) ->
     let run = run_time_ns.map(|run| run as f64).filter(|run| known.is_none_or(|known| known < *run));
     let Some(run) = run else { return account };
     let account = account.unwrap_or_default();
-    Some(split(Some(run), account.sampled_ns.map(Into::into), account))
+    Some(split(Some(run), account.sampled_ns, account))
 }
 
 /// The parts of the processor time that were reported last, in ns: in user mode and in the kernel. Neither goes back, whatever samples of
@@ -192,7 +202,7 @@ mod tests {
     fn the_clock_of_a_thread_goes_on_until_it_ends() {
         let mut clocks = Clocks::new();
         let id = std::process::id();
-        let own = rustix::thread::gettid().as_raw_nonzero().get() as u32;
+        let own = this_thread();
         let Some(first) = clocks.run_time(id, own) else {
             return testing::not_tested!("this kernel tells no times of threads; one with CONFIG_SCHED_INFO");
         };
@@ -220,8 +230,7 @@ mod tests {
             for number in 0..1_000_000_u32 {
                 std::hint::black_box(number);
             }
-            let used = clock_gettime(ClockId::ThreadCPUTime);
-            used.tv_sec as f64 * 1e9 + used.tv_nsec as f64
+            now_ns(ClockId::ThreadCPUTime) as f64
         });
         let used = thread.join().expect("it ends");
         assert!(used > 0.0 && cpu() - before >= used, "{used} ns of {} ns", cpu() - before);
@@ -242,7 +251,7 @@ mod tests {
     #[test]
     fn this_thread_has_used_something() {
         let id = std::process::id();
-        let found = of_thread(id, rustix::thread::gettid().as_raw_nonzero().get() as u32);
+        let found = of_thread(id, this_thread());
         // The thread of a test is not the first of its process.
         assert!(found.is_some_and(|usage| usage.voluntary_switches.is_some() && usage.minor_faults.is_some()));
         assert_eq!(of_thread(id, u32::MAX >> 2), None);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::point::Point;
 
 /// Where work runs, seen from the CPU of what is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
     /// On the other hardware thread of the same core.

@@ -18,7 +18,7 @@ use crate::machine::Machine;
 use crate::point::Point;
 use crate::read::printable;
 use crate::run::CountedIn;
-use figure::number;
+use figure::{number, positive};
 
 /// A longer text is not a book.
 const MOST_BYTES: usize = 1 << 20;
@@ -108,45 +108,37 @@ impl Book {
     }
 
     fn check(&self) -> Result<(), BookError> {
-        let contradicts = |operation: &str, why: String| BookError::Contradicts {
-            operation: printable(operation),
-            why: printable(&why),
-        };
-        self.check_kind().map_err(|(operation, why)| contradicts(&operation, why.into()))?;
-        if let Some(clock) = &self.clock
-            && number(&clock.ghz).is_none_or(|ghz| ghz <= 0.0)
-        {
-            return Err(contradicts("clock", format!("{} is not a positive number", clock.ghz)));
-        }
-        if self.counted_in == CountedIn::Cycles && self.clock.is_none() {
-            let why = "a book counted in cycles names the clock that turns them to times";
-            return Err(contradicts("clock", why.into()));
+        self.check_kind()?;
+        if let Some(clock) = &self.clock {
+            positive(&clock.ghz).map_err(|why| contradicts("clock", &why))?;
+        } else if self.counted_in == CountedIn::Cycles {
+            return Err(contradicts("clock", "a book counted in cycles names the clock that turns them to times"));
         }
         for (index, entry) in self.costs.iter().enumerate() {
             let same = |other: &Entry| other.operation == entry.operation && other.at == entry.at;
             if entry.operation.is_empty() || self.costs[..index].iter().any(same) {
-                return Err(contradicts(&entry.operation, "its id is empty or stands twice".into()));
+                return Err(contradicts(&entry.operation, "its id is empty or stands twice"));
             }
             self.check_entry(entry)
-                .map_err(|why| contradicts(&format!("{}{}", entry.operation, entry.at.typed()), why))?;
+                .map_err(|why| contradicts(&format!("{}{}", entry.operation, entry.at.typed()), &why))?;
         }
         for fact in &self.facts {
-            fact.check().map_err(|why| contradicts(&fact.name, why))?;
+            fact.check().map_err(|why| contradicts(&fact.name, &why))?;
         }
         for check in &self.checks {
-            check.check().map_err(|why| contradicts(&check.name, why))?;
+            check.check().map_err(|why| contradicts(&check.name, &why))?;
         }
         match &self.block_move {
             Some(id) if self.entry(id).is_none() => {
-                Err(contradicts(id, "it is the unit, but the book does not have it".into()))
+                Err(contradicts(id, "it is the unit, but the book does not have it"))
             }
             _ => Ok(()),
         }
     }
 
     /// A book either holds published costs or is a reference machine.
-    fn check_kind(&self) -> Result<(), (String, &'static str)> {
-        let wrong = |operation: &str, why| Err((operation.to_string(), why));
+    fn check_kind(&self) -> Result<(), BookError> {
+        let wrong = |operation: &str, why| Err(contradicts(operation, why));
         let Some(reference) = &self.reference else {
             return match (self.costs.is_empty(), self.measured_costs.is_empty()) {
                 (true, _) => wrong("cost", "it has no cost"),
@@ -281,6 +273,10 @@ impl Book {
         found.extend(self.checks.iter().filter_map(Check::departure));
         found
     }
+}
+
+fn contradicts(operation: &str, why: &str) -> BookError {
+    BookError::Contradicts { operation: printable(operation), why: printable(why) }
 }
 
 #[cfg(test)]

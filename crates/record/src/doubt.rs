@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::point::typed_name;
-use crate::units::{Nanoseconds, percent};
+use crate::units::{Nanoseconds, counted, percent};
 
 /// A reason not to trust a cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -214,8 +214,8 @@ impl fmt::Display for Doubt {
             Doubt::Queued { wait } => write!(out, "left out: {wait} {QUEUED}"),
             Doubt::RoundLost { reason } => write!(out, "a round was lost: {reason}"),
             Doubt::NotCold { passes, resident } => {
-                let began = format!("{passes} passes began with up to {} of the file in memory", percent(*resident));
-                write!(out, "{began}; see that no other program holds it")
+                let (some, part) = (counted((*passes).into(), "pass"), percent(*resident));
+                write!(out, "{some} began with up to {part} of the file in memory; see that no other program holds it")
             }
             Doubt::CoarseClock { share } => {
                 write!(out, "the clock resolves only {} of a batch; raise --count", percent(*share))

@@ -64,7 +64,9 @@ pub use mix::{Mix, MixError, MixLine, WholeAs};
 pub use observed::{Loss, Observation, PassedOver, ProcessCounts, Stack, StackFrame, ThreadCounts};
 pub use point::{Point, Unit, Value, part_of_cache, typed_name};
 pub use present::{Counters, Present};
-pub use read::{ReadError, check_run, is_plain_name, printable, read_run, run_from_bytes, steers_terminal};
+pub use read::{
+    MOST_RUN_BYTES, ReadError, check_run, is_plain_name, printable, read_run, run_from_bytes, steers_terminal,
+};
 pub use requests::{CallCount, NamedCount, ObjectCount, PageSize, PairCount, Requests};
 #[cfg(feature = "schema")]
 pub use run::run_schema;

@@ -52,8 +52,13 @@ impl Observation {
             usage: self.usage,
             calls: together.calls.iter().map(|row| (row.call.clone(), row.count)).collect(),
             waited_ns: (!together.waits.is_empty()).then(|| waits.sum()),
-            counting_ns: self.counting.as_ref().map_or(0.0, |cost| cost.together_ns.max(0.0)),
+            counting_ns: self.counting_ns(),
         }
+    }
+
+    /// What counting added to what the program used, in ns.
+    pub fn counting_ns(&self) -> f64 {
+        self.counting.as_ref().map_or(0.0, |cost| cost.together_ns.max(0.0))
     }
 
     /// Its repetitions; without any, itself.

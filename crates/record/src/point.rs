@@ -173,10 +173,7 @@ impl Point {
 
     /// Sets one axis.
     pub fn set(&mut self, axis: &str, value: Value) {
-        match self.0.get_mut(axis) {
-            Some(old) => *old = value,
-            None => drop(self.0.insert(axis.into(), value)),
-        }
+        self.0.insert(axis.into(), value);
     }
 
     /// The values as a table shows them: `64 B`, `other, 100 descriptors`, `file 256 MiB, size 4 KiB`. A value has the name

@@ -5,8 +5,8 @@ use std::path::Path;
 use crate::input::read_input;
 use crate::run::{OLDER_SCHEMA, Origin, Run, SCHEMA};
 
-/// Larger files are refused unread. A full run with all its samples has less than a tenth of this size.
-const MOST_BYTES: u64 = 256 << 20;
+/// Larger documents of runs are refused unread. A full run with all its samples has less than a tenth of this size.
+pub const MOST_RUN_BYTES: u64 = 256 << 20;
 /// More costs than any catalogue has points.
 const MOST_COSTS: usize = 20_000;
 
@@ -20,7 +20,7 @@ pub enum ReadError {
     #[error("the file is empty")]
     Empty,
     /// It is too large to be a run.
-    #[error("the file is larger than {} MiB, so it is not a run", MOST_BYTES >> 20)]
+    #[error("the file is larger than {} MiB, so it is not a run", MOST_RUN_BYTES >> 20)]
     TooLarge,
     /// It is not JSON, or cut off.
     #[error("not a whole JSON document (damaged or truncated?): {0}")]
@@ -47,7 +47,7 @@ pub enum ReadError {
 /// If the file cannot be read, is empty, too large or damaged, has another schema, or breaks the format.
 pub fn read_run(path: &Path) -> Result<Run, ReadError> {
     // A sparse file of any size costs nothing to make, but would cost memory to read.
-    let bytes = read_input(path, MOST_BYTES).map_err(|error| match error.kind() {
+    let bytes = read_input(path, MOST_RUN_BYTES).map_err(|error| match error.kind() {
         std::io::ErrorKind::FileTooLarge => ReadError::TooLarge,
         _ => ReadError::Io(error),
     })?;
@@ -79,7 +79,7 @@ pub fn check_run(bytes: &[u8]) -> Result<(), ReadError> {
 
 /// The run as it is written.
 fn checked(bytes: &[u8]) -> Result<Run, ReadError> {
-    if bytes.len() as u64 > MOST_BYTES {
+    if bytes.len() as u64 > MOST_RUN_BYTES {
         return Err(ReadError::TooLarge);
     }
     if bytes.iter().all(u8::is_ascii_whitespace) {
@@ -161,17 +161,6 @@ pub fn is_plain_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(allowed)
 }
 
-/// Reads a value by way of its text, as runs are read. One reader for all documents is compiled once: another for values, and a
-/// third for TOML, took longer to compile than the rest of this crate.
-pub(crate) fn from_value<T: serde::de::DeserializeOwned>(value: &serde_json::Value) -> Result<T, String> {
-    let text = serde_json::to_vec(value).map_err(|error| error.to_string())?;
-    serde_json::from_slice(&text).map_err(|error| {
-        let message = error.to_string();
-        // The line and column are those of a text that nobody wrote.
-        message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message).to_string()
-    })
-}
-
 /// Makes every string of the run printable. It walks over the document, so that no field is forgotten.
 pub(crate) fn make_printable(run: &mut Run) {
     fn walk(value: &mut serde_json::Value) {
@@ -188,11 +177,13 @@ pub(crate) fn make_printable(run: &mut Run) {
     }
     // The samples contain no text and are most of the document, so they are set aside.
     let rounds: Vec<_> = run.costs.iter_mut().map(|cost| std::mem::take(&mut cost.rounds)).collect();
-    if let Ok(mut value) = serde_json::to_value(&*run) {
+    let clean = serde_json::to_value(&*run).and_then(|mut value| {
         walk(&mut value);
-        if let Ok(clean) = from_value(&value) {
-            *run = clean;
-        }
+        // By way of its text, as runs are read: a reader of values took longer to compile than the rest of this crate.
+        serde_json::from_slice(&serde_json::to_vec(&value)?)
+    });
+    if let Ok(clean) = clean {
+        *run = clean;
     }
     for (cost, mut rounds) in run.costs.iter_mut().zip(rounds) {
         for round in &mut rounds {

@@ -76,8 +76,10 @@ impl Requests {
     /// What came after `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Requests) -> Requests {
+        let same_object = |row: &ObjectCount, other: &ObjectCount| row.object == other.object;
         let call = |now: &CallCount, then: Option<&CallCount>| {
-            let then = if let Some(then) = then { then } else { &CallCount::default() };
+            let none = CallCount::default();
+            let then = then.unwrap_or(&none);
             let count = now.count.saturating_sub(then.count);
             (count > 0).then(|| CallCount {
                 count,
@@ -85,21 +87,22 @@ impl Requests {
                 wakes: now.wakes.saturating_sub(then.wakes),
                 near_wakes: now.near_wakes.saturating_sub(then.near_wakes),
                 freed_pages: now.freed_pages.saturating_sub(then.freed_pages),
-                objects: beyond(&now.objects, &then.objects, |row| row.object.clone(), ObjectCount::since),
-                errors: beyond(&now.errors, &then.errors, NamedCount::key, NamedCount::since),
+                objects: beyond(&now.objects, &then.objects, same_object, ObjectCount::since),
+                errors: named(&now.errors, &then.errors),
                 measured: now.measured.and_then(|all| all.since(then.measured)),
                 ..now.clone()
             })
         };
         let pair = |now: &PairCount, then: Option<&PairCount>| {
-            let count = now.count - then.map_or(0, |then| then.count).min(now.count);
+            let count = now.count.saturating_sub(then.map_or(0, |then| then.count));
             (count > 0).then(|| PairCount { count, ..now.clone() })
         };
-        let named = |now: &[NamedCount], then: &[NamedCount]| beyond(now, then, NamedCount::key, NamedCount::since);
+        let same_pair = |row: &PairCount, other: &PairCount| row.first == other.first && row.then == other.then;
+        let same_wait = |row: &Waits, other: &Waits| row.call == other.call && row.reason == other.reason;
         Requests {
-            calls: beyond(&self.calls, &earlier.calls, |call| call.call.clone(), call),
-            pairs: beyond(&self.pairs, &earlier.pairs, |pair| (pair.first.clone(), pair.then.clone()), pair),
-            waits: beyond(&self.waits, &earlier.waits, |waits| (waits.call.clone(), waits.reason), Waits::since),
+            calls: beyond(&self.calls, &earlier.calls, |row, other| row.call == other.call, call),
+            pairs: beyond(&self.pairs, &earlier.pairs, same_pair, pair),
+            waits: beyond(&self.waits, &earlier.waits, same_wait, Waits::since),
             signals: named(&self.signals, &earlier.signals),
             io_uring: named(&self.io_uring, &earlier.io_uring),
             forks: self.forks.saturating_sub(earlier.forks),
@@ -172,7 +175,7 @@ pub struct ObjectCount {
 
 impl ObjectCount {
     fn since(&self, earlier: Option<&ObjectCount>) -> Option<ObjectCount> {
-        let count = self.count - earlier.map_or(0, |earlier| earlier.count).min(self.count);
+        let count = self.count.saturating_sub(earlier.map_or(0, |earlier| earlier.count));
         let before = earlier.and_then(|earlier| earlier.bytes).unwrap_or(0);
         let bytes = self.bytes.map(|bytes| bytes.wrapping_sub(before));
         (count > 0).then(|| ObjectCount { count, bytes, ..self.clone() })
@@ -188,17 +191,6 @@ pub struct NamedCount {
     pub count: u64,
 }
 
-impl NamedCount {
-    fn key(&self) -> String {
-        self.name.clone()
-    }
-
-    fn since(&self, earlier: Option<&NamedCount>) -> Option<NamedCount> {
-        let count = self.count - earlier.map_or(0, |earlier| earlier.count).min(self.count);
-        (count > 0).then(|| NamedCount { count, ..self.clone() })
-    }
-}
-
 /// A call and the one after it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PairCount {
@@ -210,12 +202,20 @@ pub struct PairCount {
     pub count: u64,
 }
 
-/// What is in `now` beyond what was in `then`, by key.
-fn beyond<T: Clone, K: PartialEq>(
+/// What is in `now` beyond the row of `then` that is about the same.
+fn beyond<T>(
     now: &[T],
     then: &[T],
-    key: fn(&T) -> K,
+    is_same: impl Fn(&T, &T) -> bool,
     less: impl Fn(&T, Option<&T>) -> Option<T>,
 ) -> Vec<T> {
-    now.iter().filter_map(|row| less(row, then.iter().find(|before| key(before) == key(row)))).collect()
+    now.iter().filter_map(|row| less(row, then.iter().find(|before| is_same(before, row)))).collect()
+}
+
+fn named(now: &[NamedCount], then: &[NamedCount]) -> Vec<NamedCount> {
+    let less = |row: &NamedCount, earlier: Option<&NamedCount>| {
+        let count = row.count.saturating_sub(earlier.map_or(0, |earlier| earlier.count));
+        (count > 0).then(|| NamedCount { count, ..row.clone() })
+    };
+    beyond(now, then, |row, other| row.name == other.name, less)
 }

@@ -331,8 +331,8 @@ impl Run {
         });
         for point in of_costs.chain(skipped.iter_mut().map(|skip| &mut skip.at)) {
             for (axis, value) in &mut point.0 {
-                if let (Some(unit), Value::Number(number)) = (units.get(axis), &*value) {
-                    *value = Value::Number(*number).in_unit(*unit);
+                if let Some(unit) = units.get(axis) {
+                    *value = value.clone().in_unit(*unit);
                 }
             }
         }

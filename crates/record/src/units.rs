@@ -99,19 +99,12 @@ impl Amount {
 
 /// Operations per second: `10.7 M`, `733`.
 pub fn rate(cost: Nanoseconds) -> String {
-    if cost.0 <= 0.0 {
-        return "-".into();
-    }
-    scaled(1e9 / cost.0, &[(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G")]).trim_end().into()
+    if cost.0 <= 0.0 { "-".into() } else { Amount(1e9 / cost.0).of("") }
 }
 
 /// Payload rate in bits per second for `bytes` moved in `cost`: `1.42 Gbit/s`.
 pub fn payload_rate(bytes: Bytes, cost: Nanoseconds) -> String {
-    if cost.0 <= 0.0 {
-        return "-".into();
-    }
-    let bits = bytes.0 as f64 * 8e9 / cost.0;
-    scaled(bits, &[(1.0, "bit/s"), (1e3, "kbit/s"), (1e6, "Mbit/s"), (1e9, "Gbit/s"), (1e12, "Tbit/s")])
+    if cost.0 <= 0.0 { "-".into() } else { Amount(bytes.0 as f64 * 8e9 / cost.0).of("bit/s") }
 }
 
 /// A size with a binary unit, `4K`, `64 KiB`, `1m`, in bytes. A bare number is not a size, because it may be a count.

@@ -1,6 +1,7 @@
 //! What the kernel charged: for all of what was watched, and for each of several runs of a command.
 
 use std::collections::BTreeMap;
+use std::ops::Add;
 
 use serde::{Deserialize, Serialize};
 
@@ -30,20 +31,15 @@ impl Usage {
     /// Both together. What only one of them knows is taken from that one.
     #[must_use]
     pub fn plus(&self, other: &Usage) -> Usage {
-        fn both<T: std::ops::Add<Output = T> + Copy>(one: Option<T>, other: Option<T>) -> Option<T> {
-            match (one, other) {
-                (Some(one), Some(other)) => Some(one + other),
-                (one, other) => one.or(other),
-            }
+        fn both<T: Add<Output = T>>(one: Option<T>, other: Option<T>) -> Option<T> {
+            one.into_iter().chain(other).reduce(T::add)
         }
+        let sampled = self.sampled_ns.into_iter().chain(other.sampled_ns);
         Usage {
             cpu_ns: both(self.cpu_ns, other.cpu_ns),
             user_ns: both(self.user_ns, other.user_ns),
             system_ns: both(self.system_ns, other.system_ns),
-            sampled_ns: match (self.sampled_ns, other.sampled_ns) {
-                (Some(one), Some(other)) => Some([one[0] + other[0], one[1] + other[1]]),
-                (one, other) => one.or(other),
-            },
+            sampled_ns: sampled.reduce(|one, other| [one[0] + other[0], one[1] + other[1]]),
             minor_faults: both(self.minor_faults, other.minor_faults),
             major_faults: both(self.major_faults, other.major_faults),
             voluntary_switches: both(self.voluntary_switches, other.voluntary_switches),

@@ -118,7 +118,7 @@ pub struct Waits {
 
 impl Waits {
     pub(crate) fn since(&self, earlier: Option<&Waits>) -> Option<Waits> {
-        let count = self.count - earlier.map_or(0, |earlier| earlier.count).min(self.count);
+        let count = self.count.saturating_sub(earlier.map_or(0, |earlier| earlier.count));
         let total_ns = (self.total_ns - earlier.map_or(0.0, |earlier| earlier.total_ns)).max(0.0);
         (count > 0).then(|| Waits { count, total_ns, ..self.clone() })
     }

@@ -17,7 +17,7 @@ pub use shown::{BenchRow, BenchShown, NullRuns};
 /// The page.
 pub fn bench(shown: &BenchShown, style: Style) -> String {
     let [old, new] = shown.names.each_ref().map(|name| printable(name));
-    let mut text = style.bold(&style.paragraph("", &format!("{new} beside {old}: {}", shown.summary()))) + "\n\n";
+    let mut text = style.headline(&format!("{new} beside {old}: {}", shown.summary())) + "\n";
     let mut grid = Grid::new("<>>>>", NOTHING);
     grid.heading(["benchmark", "old", "new", "new / old", "verdict"]);
     for row in &shown.rows {
@@ -40,7 +40,7 @@ pub fn bench(shown: &BenchShown, style: Style) -> String {
         text.push('\n');
     }
     text += &style.paragraphs("  ", notes);
-    text + &style.dim(&style.paragraph("", "In brackets: where the ratio lies, 95 times in 100.")) + "\n"
+    text + &style.aside("", "In brackets: where the ratio lies, 95 times in 100.")
 }
 
 #[cfg(test)]

@@ -10,13 +10,13 @@ mod waiting;
 mod why;
 
 use analysis::bill::{Bill, BillRow, known_split, place_of};
-use record::units::{Amount, percent, range};
+use record::units::{Amount, counted, percent, range};
 use record::{Alternated, CountingCost, Nanoseconds, Observation, ProcessCounts, Usage, typed_name};
 
 use crate::column::{self, Column, right};
 use crate::grid::{Grid, RowKind};
 use crate::interval::time;
-use crate::text::{Style, in_table, times};
+use crate::text::{Style, and_so_on, in_table, times};
 
 pub use changes::{BillChanges, BillGate, bill_changes, bill_changes_markdown};
 pub use elsewhere::{BillElsewhereView, bill_elsewhere};
@@ -37,11 +37,10 @@ pub fn bill(view: &BillView, style: Style) -> String {
     if !bill.rows.is_empty() {
         page += &format!("\n{}", rows(view, style));
     }
-    page += &(style.paragraph("charged  ", &charged(&seen.usage, seen.elapsed_ns)) + "\n");
+    page += &style.paragraph("charged  ", &charged(&seen.usage, seen.elapsed_ns));
     page += &closing(view, style);
     page += &waiting::table(seen, style);
-    let most = if style.is_full() { usize::MAX } else { MOST_PAIRS };
-    let pairs = seen.together.pairs.iter().take(most);
+    let pairs = seen.together.pairs.iter().take(style.most(MOST_PAIRS));
     let pairs: Vec<_> = pairs.map(|pair| format!("{} {}, {}", times(pair.count), pair.first, pair.then)).collect();
     page += &style.paragraphs("pairs    ", (!pairs.is_empty()).then(|| pairs.join("; ")));
     page += &others(seen, style);
@@ -84,19 +83,19 @@ fn charged(usage: &Usage, elapsed_ns: f64) -> String {
 
 fn rows(view: &BillView, style: Style) -> String {
     let bill = view.bill;
-    let mut columns = columns(bill);
+    let columns = columns(bill);
     let mut grid = column::grid(&columns);
     grid.heading(column::titles("asked of the kernel", &columns));
-    let most = if style.is_full() { usize::MAX } else { MOST_ROWS };
+    let most = style.most(MOST_ROWS);
     for row in bill.rows.iter().take(most) {
         let name = format!("  {}", in_table(&typed_name(&row.what)));
-        grid.row(column::named(name, row, &mut columns));
+        grid.row(column::cells(name, row, &columns));
     }
     let rest = bill.rows.get(most..).unwrap_or_default();
     if !rest.is_empty() {
         let count: u64 = rest.iter().map(|row| row.count).sum();
         let mut cells = vec![String::new(); columns.len() + 1];
-        cells[0] = format!("  {} others", rest.len());
+        cells[0] = format!("  {}", counted(rest.len() as u64, "other"));
         cells[1] = times(count);
         cells[columns.len() - 1] = cpu_time(rest);
         grid.add(RowKind::Aside, cells);
@@ -171,7 +170,7 @@ fn closing(view: &BillView, style: Style) -> String {
         Nanoseconds(residual),
     );
     let why = why::why(view.seen, bill, view.lacking);
-    text + &measured::line(bill, style) + &style.paragraphs("closes   ", [closes + &why.unwrap_or_default()])
+    text + &measured::line(bill, style) + &style.paragraph("closes   ", &(closes + &why.unwrap_or_default()))
 }
 
 /// What counting cost, by each way in which that is known.
@@ -231,13 +230,13 @@ fn others(seen: &Observation, style: Style) -> String {
     parts.extend(requests.signals.iter().map(|signal| format!("{} {}", times(signal.count), signal.name)));
     let ring = requests.io_uring.iter().map(|request| format!("{} io_uring {}", times(request.count), request.name));
     parts.extend(ring);
-    if parts.is_empty() { String::new() } else { style.paragraph("and      ", &parts.join(", ")) + "\n" }
+    if parts.is_empty() { String::new() } else { style.paragraph("and      ", &parts.join(", ")) }
 }
 
 fn processes(seen: &Observation, style: Style) -> String {
     let mut grid = Grid::new("<>>>>>>", [vec![2], vec![6], vec![5]]);
     grid.heading(["processes", "pid", "threads", "calls", "CPU time", "faults", "switches"]);
-    let most = if style.is_full() { usize::MAX } else { MOST_PROCESSES };
+    let most = style.most(MOST_PROCESSES);
     for process in seen.processes.iter().take(most) {
         grid.row(process_cells(process));
     }
@@ -245,7 +244,7 @@ fn processes(seen: &Observation, style: Style) -> String {
     if !rest.is_empty() {
         let many: u64 = rest.iter().map(|process| process.processes).sum();
         let calls: u64 = rest.iter().map(|process| process.requests.total()).sum();
-        grid.add(RowKind::Aside, [&format!("  {} others", times(many)), "", "", &times(calls)]);
+        grid.add(RowKind::Aside, [&format!("  {}", counted(many, "other")), "", "", &times(calls)]);
     }
     // Known if it is known of all.
     let charged: Option<f64> = seen.processes.iter().map(|process| process.usage.cpu_ns).sum();
@@ -277,7 +276,7 @@ fn findings(view: &BillView, style: Style) -> String {
     if view.bill.findings.is_empty() {
         return String::new();
     }
-    let mut text = format!("\n{}\n", style.bold("findings"));
+    let mut text = style.title("findings");
     for finding in &view.bill.findings {
         let felt = finding.saves_elapsed_ns.map(|[least, most]| {
             let share = percent(least / view.seen.elapsed_ns.max(1.0));
@@ -293,7 +292,7 @@ fn findings(view: &BillView, style: Style) -> String {
         let place = place.map_or_else(String::new, |place| {
             format!(" Made by {}, {} of them.", in_table(&place.function), percent(place.share))
         });
-        text += &(style.paragraph("  ", &format!("{}{place}{}{saves}", finding.text, felt.unwrap_or_default())) + "\n");
+        text += &style.paragraph("  ", &format!("{}{place}{}{saves}", finding.text, felt.unwrap_or_default()));
     }
     text
 }
@@ -316,9 +315,8 @@ fn footnotes(view: &BillView, style: Style) -> String {
         notes.push(format!("lost: {count}{}", loss.what));
     }
     if !view.lacking.is_empty() {
-        let some = view.lacking.iter().take(6).map(|name| typed_name(name)).collect::<Vec<_>>().join(", ");
-        let more = if view.lacking.len() > 6 { ", ..." } else { "" };
-        notes.push(format!("without a price: {some}{more}"));
+        let names = view.lacking.iter().map(|name| typed_name(name).into_owned());
+        notes.push(format!("without a price: {}", and_so_on(names, 6)));
     }
     notes.extend(view.remedy.map(String::from));
     if style.is_full() {

@@ -3,7 +3,7 @@
 mod differing;
 mod gate;
 mod heads;
-mod levels;
+pub(crate) mod levels;
 pub(crate) mod markdown;
 mod missing;
 mod notes;
@@ -35,7 +35,7 @@ pub fn comparison(
     let parts = [
         verdicts::lines(comparison, view, style),
         rows,
-        notes.render(style),
+        notes.render(),
         levels::moved(comparison, view, style),
         verdicts::tail(comparison, view, style),
         heads::heads(comparison, view, style) + &differing::table(comparison, differing, view, style),
@@ -137,7 +137,7 @@ fn builds(differing: &[DifferingFact], style: Style) -> String {
     let note = "The runs come from different builds of howslow, whose loops are compiled differently. On some processors \
                 and kernels the code around a system call changes its cost, up to 1.5 times: `howslow run syscall.called` \
                 shows it on a machine. Measure both with one build to exclude it.";
-    style.dim(&style.paragraph("", note)) + "\n"
+    style.aside("", note)
 }
 
 /// What a difference between the first run and another must exceed to be a change, and the reason for it.

@@ -44,7 +44,7 @@ impl CrossoverShown<'_> {
             }
             CrossoverAnswer::Never { cheaper, trend } => {
                 let beyond = trend.map_or_else(String::new, |trend| {
-                    let near = self.number(trend.near);
+                    let near = self.number(trend);
                     format!(" If the trend at the end goes on, they cross near {near}, which was not measured.")
                 });
                 format!("They do not cross: {} takes less {}{range}.{beyond}", name(*cheaper), self.by)
@@ -99,7 +99,7 @@ impl CrossoverShown<'_> {
 
 /// The page, with a chart of this width.
 pub fn crossover(found: &CrossoverShown<'_>, width: usize, style: Style) -> String {
-    let mut text = style.bold(&style.paragraph("", &found.answer())) + "\n\n";
+    let mut text = style.headline(&found.answer()) + "\n";
     let mut grid = Grid::new(">>>>>>", [vec![2, 4], vec![3]]);
     grid.heading([found.axis, &found.names[0], "+-", &found.names[1], "+-", "first over second"]);
     for point in found.points {

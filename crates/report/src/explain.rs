@@ -11,7 +11,7 @@ use crate::footnotes::Footnotes;
 use crate::grid::{Grid, NOTHING, RowKind};
 use crate::head::head_line;
 use crate::interval::{half_width, value_or_bound};
-use crate::text::Style;
+use crate::text::{Style, number};
 
 /// Shares of the bare entry that a page shows at each end.
 const ENDS: usize = 5;
@@ -29,9 +29,9 @@ pub fn explained(
     page += &derived_costs(derived, &mut notes, style);
     page += &entry(shares, &mut notes, style);
     page += &memory(run).map(|found| crate::memory::memory(&found, &mut notes, style)).unwrap_or_default();
-    page += &format!("\n{}\n", style.bold("costs beside their parts, the least explained first"));
+    page += &style.title("costs beside their parts, the least explained first");
     if explanations.is_empty() {
-        return page + "  no cost of this run names its parts\n" + &notes.render(style);
+        return page + "  no cost of this run names its parts\n" + &notes.render();
     }
     let mut grid = Grid::new("<>>>><", [vec![2], vec![4]]);
     grid.heading(["", "cost", "parts", "residual", "of it"]);
@@ -42,7 +42,7 @@ pub fn explained(
         let name = format!("  {}{lacks}", typed_name(&explanation.name));
         grid.row([name, whole, sum, residual, share, notes.doubts(&explanation.residual_doubts)]);
     }
-    page + &grid.render(style) + &notes.render(style)
+    page + &grid.render(style) + &notes.render()
 }
 
 /// Costs with every part, their sum and the residual.
@@ -54,8 +54,7 @@ pub fn explanations(run: &Run, explanations: &[Explanation], style: Style) -> St
         let name = typed_name(&explanation.name);
         grid.heading([name.as_ref(), "each", "together", "+-", "share"]);
         for part in &explanation.parts {
-            let name =
-                format!("  {} x {}{}", significant_times(part.term.times), part.term.operation, part.term.at.typed());
+            let name = format!("  {} x {}{}", number(part.term.times), part.term.operation, part.term.at.typed());
             let cells = match (part.each, part.total) {
                 (Some(each), Some(total)) => line(explanation, name, value_or_bound(&each), &total),
                 _ => vec![name, "not in this run".into(), "-".into(), String::new(), "-".into()],
@@ -70,7 +69,7 @@ pub fn explanations(run: &Run, explanations: &[Explanation], style: Style) -> St
         page += &format!("\n{}", grid.render(style));
         page += &style.asides("  ", Some(&explanation.summary).filter(|summary| !summary.is_empty()));
     }
-    page + &notes.render(style)
+    page + &notes.render()
 }
 
 /// Derived costs: every route with its figure or what it lacks, and how far the routes agree.
@@ -136,20 +135,9 @@ fn entry(shares: &[EntryShare], notes: &mut Footnotes, style: Style) -> String {
     let summary = format!(
         "half of the {count} calls spend between {low} and {high} of their time on it, the middle one {middle}"
     );
-    format!("\n{}{}", grid.render(style), style.asides("  ", [summary]))
+    format!("\n{}{}", grid.render(style), style.aside("  ", &summary))
 }
 
 fn line(explanation: &Explanation, name: String, each: String, of: &Interval) -> Vec<String> {
     vec![name, each, value_or_bound(of), half_width(of), explanation.share(of).map_or_else(|| "-".into(), percent)]
-}
-
-/// `2`, `0.5`; `?` for what is no number.
-pub(crate) fn significant_times(times: f64) -> String {
-    if !times.is_finite() {
-        "?".into()
-    } else if times.fract() == 0.0 {
-        format!("{times}")
-    } else {
-        significant(times)
-    }
 }

@@ -11,6 +11,7 @@ use record::{Mix, Run};
 
 use crate::footnotes::Footnotes;
 use crate::grid::Grid;
+use crate::interval::half_share;
 use crate::predict::head;
 use crate::text::{Style, in_table};
 
@@ -35,21 +36,21 @@ pub fn factors(of: &FactorsOf, style: Style) -> String {
         line("A", first, of.runs[0]) + &line("B", second, of.runs[1])
     };
     if let Some(changes) = of.changes {
-        page += &format!("\n{}\n", style.paragraph("", &sentence::sentence(&first.name, changes)));
+        page += &format!("\n{}", style.paragraph("", &sentence::sentence(&first.name, changes)));
     }
     page += &format!("\n{}", table(of.factors, style));
     let why = "A factor is what one family makes of the whole: below 1, B is the faster for it. Their product is exactly the ratio of the \
                two sums; +- is half the 95 % interval.";
-    page += &(style.dim(&style.paragraph("  ", why)) + "\n");
+    page += &style.aside("  ", why);
     if of.factors.families.iter().any(|factor| factor.cause == Cause::Clock) {
         let why = "Both runs know their clock, and it is one processor's: families are compared in cycles where they follow it, and what \
                    the clock makes of the same cycles is a factor of its own.";
-        page += &(style.dim(&style.paragraph("  ", why)) + "\n");
+        page += &style.aside("  ", why);
     }
     if first.unit != second.unit {
         return page;
     }
-    page + &format!("\n{}\n{}", style.bold("consequences"), style.paragraphs("  ", consequences(of.factors)))
+    page + &style.title("consequences") + &style.paragraphs("  ", consequences(of.factors))
 }
 
 fn table(factors: &Factors, style: Style) -> String {
@@ -61,7 +62,7 @@ fn table(factors: &Factors, style: Style) -> String {
     grid.heading(titles);
     let mut row = |title: &str, factor: &Interval, split: Option<[&Interval; 2]>, doubts: String| {
         let speed = significant(1.0 / factor.value);
-        let mut cells = vec![format!("  {title}"), significant(factor.value), width(factor), speed];
+        let mut cells = vec![format!("  {title}"), significant(factor.value), half_share(factor), speed];
         if two {
             cells.extend(split.map_or(["", ""].map(String::from), |split| split.map(|of| significant(of.value))));
         }
@@ -77,12 +78,7 @@ fn table(factors: &Factors, style: Style) -> String {
         row("what the costs do not explain", unexplained, None, String::new());
         row("measured", measured, None, String::new());
     }
-    grid.render(style) + &notes.render(style)
-}
-
-/// Half the interval divided by the figure.
-fn width(of: &Interval) -> String {
-    of.bounded_half().map_or_else(|| "-".into(), |half| percent(half / of.value))
+    grid.render(style) + &notes.render()
 }
 
 /// Two machines are as good as each other if their ratio certainly lies between these values.

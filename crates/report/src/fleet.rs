@@ -38,17 +38,23 @@ pub fn fleet_summary(fleet: &Fleet) -> String {
     let mut counts: BTreeMap<Stage, usize> = BTreeMap::new();
     let mut untouched = 0;
     for node in &fleet.nodes {
-        match node.stage() {
-            _ if node.missing(&fleet.plan).is_empty() => *counts.entry(Stage::Done).or_default() += 1,
+        match stage(fleet, node) {
             Some(stage) => *counts.entry(stage).or_default() += 1,
             None => untouched += 1,
         }
     }
     let mut parts: Vec<String> = counts.into_iter().map(|(stage, count)| format!("{count} {}", stage.word())).collect();
     if untouched > 0 {
-        parts.push(format!("{untouched} never started"));
+        parts.push(format!("{untouched} {NEVER_STARTED}"));
     }
     parts.join(", ")
+}
+
+const NEVER_STARTED: &str = "never started";
+
+/// How far a node came. It is done if it has all documents, however its last attempt ended.
+fn stage(fleet: &Fleet, node: &Node) -> Option<Stage> {
+    if node.missing(&fleet.plan).is_empty() { Some(Stage::Done) } else { node.stage() }
 }
 
 fn grid(fleet: &Fleet, nodes: &[&Node], style: Style) -> String {
@@ -57,11 +63,7 @@ fn grid(fleet: &Fleet, nodes: &[&Node], style: Style) -> String {
     for node in nodes {
         let attempt = node.attempts.last();
         let complete = node.missing(&fleet.plan).is_empty();
-        let state = match attempt {
-            _ if complete => Stage::Done.word(),
-            Some(attempt) => attempt.stage.word(),
-            None => "never started",
-        };
+        let state = stage(fleet, node).map_or(NEVER_STARTED, Stage::word);
         let reason = attempt.filter(|_| !complete).map(|attempt| attempt.reason.clone()).unwrap_or_default();
         let job = attempt.and_then(|attempt| attempt.job.clone()).unwrap_or_default();
         let documents = format!("{} of {}", node.gathered.len(), fleet.plan.repeat);
@@ -104,5 +106,5 @@ fn next(fleet: &Fleet, style: Style) -> String {
             "jobs that go on: {open}; `howslow fleet attach {id}` follows them, `howslow fleet cancel {id}` ends them"
         ),
     };
-    style.paragraph("", &text) + "\n"
+    style.paragraph("", &text)
 }

@@ -11,7 +11,7 @@ use record::units::{counted, percent};
 
 use crate::grid::{Grid, RowKind};
 use crate::interval;
-use crate::text::Style;
+use crate::text::{Style, and_more, and_so_on};
 
 pub use drain::drain_list;
 pub use map::fleet_pictures;
@@ -27,7 +27,7 @@ pub fn fleet_report(found: &Found, view: &FleetView<'_>, style: Style) -> String
     page += &doubted(found, view, style);
     page += &populations(found, view, style);
     page += &classes(found, view, style);
-    for class in found.classes.iter().filter(|class| view.has(&class.class.name) && class.nodes.len() > 1) {
+    for class in view.classes(found).filter(|class| class.nodes.len() > 1) {
         page += &map::heat_map(found, class, view, style.width());
         page += &spreads::spreads(class, view, style);
     }
@@ -39,7 +39,7 @@ fn count(number: usize, one: &str) -> String {
 }
 
 fn summary(found: &Found, view: &FleetView<'_>, style: Style) -> String {
-    let shown = || found.classes.iter().filter(|class| view.has(&class.class.name));
+    let shown = || view.classes(found);
     let nodes: usize = shown().map(|class| class.nodes.len()).sum();
     let runs: usize = shown().map(|class| class.runs).sum();
     let costs = shown().map(|class| class.costs.len()).max().unwrap_or(0);
@@ -62,7 +62,7 @@ fn summary(found: &Found, view: &FleetView<'_>, style: Style) -> String {
     if found.older_runs > 0 {
         how += &format!("; {} not counted, taken before their node changed", count(found.older_runs, "run"));
     }
-    page + &style.asides("", [how])
+    page + &style.aside("", &how)
 }
 
 fn added(ratio: &Interval) -> String {
@@ -78,7 +78,7 @@ fn slow_nodes(found: &Found, view: &FleetView<'_>, style: Style) -> String {
     let mut grid = Grid::new("<<<<", [vec![1]]);
     grid.heading(["slow nodes", "class", "slower than its class by", "in"]);
     let most = view.most(FEW);
-    let mut rest = Vec::new();
+    let mut causes = String::new();
     for node in nodes.iter().take(most) {
         for (place, family) in node.families.iter().take(view.most(4)).enumerate() {
             let (name, class) = if place == 0 { (node.node.as_str(), node.class.as_str()) } else { ("", "") };
@@ -86,30 +86,24 @@ fn slow_nodes(found: &Found, view: &FleetView<'_>, style: Style) -> String {
         }
         let more = node.families.len().saturating_sub(view.most(4));
         if more > 0 {
-            grid.add(RowKind::Aside, ["", "", "", &format!("and {more} more families")]);
+            grid.add(RowKind::Aside, ["", "", "", &format!("and {}", count(more, "more family"))]);
         }
-        let causes: Vec<String> =
-            node.causes.iter().map(|cause| format!("{} ({})", cause.kind.word(), cause.because)).collect();
-        rest.push(style.paragraph(&format!("  {}: ", shown(&node.node)), &causes.join("; ")));
+        let each = node.causes.iter().map(|cause| format!("{} ({})", cause.kind.word(), cause.because));
+        causes += &style.paragraph(&format!("  {}: ", shown(&node.node)), &each.collect::<Vec<_>>().join("; "));
     }
     let mut page = format!("\n{}", grid.render(style));
     if nodes.len() > most {
         page += &format!("  ... and {} more: --all\n", nodes.len() - most);
     }
-    page + &format!("\n{}\n{}\n", style.bold("likely causes"), rest.join("\n"))
+    page + &style.title("likely causes") + &causes
 }
 
 fn family_text(family: &SlowFamily) -> String {
     const FEW: usize = 2;
-    let worst = family.costs.iter().take(FEW);
-    let worst: Vec<String> =
-        worst.map(|cost| format!("{} {:+.1} %", shown(&cost.name), (cost.ratio.value - 1.0) * 100.0)).collect();
-    let more = family.costs.len().saturating_sub(FEW);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    match worst.is_empty() {
-        true => family.family.clone(),
-        false => format!("{}: {}{more}", family.family, worst.join(", ")),
-    }
+    let worst =
+        family.costs.iter().map(|cost| format!("{} {:+.1} %", shown(&cost.name), (cost.ratio.value - 1.0) * 100.0));
+    let worst = and_more(worst, FEW);
+    if worst.is_empty() { family.family.clone() } else { format!("{}: {worst}", family.family) }
 }
 
 fn doubted(found: &Found, view: &FleetView<'_>, style: Style) -> String {
@@ -137,33 +131,31 @@ fn populations(found: &Found, view: &FleetView<'_>, style: Style) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let mut page = format!("\n{}\n", style.bold("two populations, nobody is called slow in them"));
+    let mut page = style.title("two populations, nobody is called slow in them");
     for population in all {
-        let names: Vec<String> = population.slower.iter().take(view.most(4)).map(|name| shown(name)).collect();
-        let more = if population.slower.len() > names.len() { ", ..." } else { "" };
+        let names = and_so_on(population.slower.iter().map(|name| shown(name)), view.most(4));
         let text = format!(
-            "class {}, {}: {} of {} nodes are slower by {} ({}{more})",
+            "class {}, {}: {} of {} nodes are slower by {} ({names})",
             population.class,
             population.family,
             population.slower.len(),
             population.slower.len() + population.faster,
-            percent(population.ratio - 1.0),
-            names.join(", ")
+            percent(population.ratio - 1.0)
         );
-        page += &(style.paragraph("  ", &text) + "\n");
+        page += &style.paragraph("  ", &text);
     }
     page
 }
 
 fn classes(found: &Found, view: &FleetView<'_>, style: Style) -> String {
-    let mut page = format!("\n{}\n", style.bold("classes"));
-    for class in found.classes.iter().filter(|class| view.has(&class.class.name)) {
-        page += &(style.paragraph("  ", &class_text(class)) + "\n");
+    let mut page = style.title("classes");
+    for class in view.classes(found) {
+        page += &style.paragraph("  ", &class_text(class));
         page += &differing(class, view, style);
         if let [LackingNode { node, lacks, of }, ..] = class.lacking.as_slice() {
             let (lacking, node) = (count(class.lacking.len(), "node"), shown(node));
             let text = format!("{lacking} lack costs that most have, {node} {lacks} of {of}");
-            page += &style.paragraphs("     ", [text]);
+            page += &style.paragraph("     ", &text);
         }
     }
     page
@@ -216,10 +208,9 @@ fn differing(class: &ClassFound, view: &FleetView<'_>, style: Style) -> String {
         }
         let described =
             |(node, _, is): &&(u32, MachinePart, String)| format!("{} {}", shown(node_name(class, *node)), cut(is));
-        let some: Vec<String> = here.iter().take(view.most(3)).map(described).collect();
-        let more = if here.len() > some.len() { ", ..." } else { "" };
-        let text = format!("{} differs on {}: {}{more}", part.word(), count(here.len(), "node"), some.join(", "));
-        page += &(style.paragraph("     ", &text) + "\n");
+        let some = and_so_on(here.iter().map(described), view.most(3));
+        let text = format!("{} differs on {}: {some}", part.word(), count(here.len(), "node"));
+        page += &style.paragraph("     ", &text);
     }
     page
 }

@@ -6,11 +6,11 @@ use record::units::counted;
 use record::{Doubt, typed_name};
 
 use crate::doubts::{same_kind, together};
-use crate::text::{Detail, Style};
+use crate::text::Style;
 
 /// The notes to the rows of one table.
 pub(crate) struct Footnotes {
-    detail: Detail,
+    style: Style,
     notes: Vec<Note>,
     /// Doubts of kinds that are shown elsewhere.
     left_out: Vec<Doubt>,
@@ -33,8 +33,7 @@ enum Note {
 impl Footnotes {
     /// Notes with doubts of one kind together, or each by itself, as the page wants it.
     pub(crate) fn of(style: Style) -> Footnotes {
-        let detail = if style.is_full() { Detail::Full } else { Detail::Folded };
-        Footnotes { detail, notes: Vec::new(), left_out: Vec::new() }
+        Footnotes { style, notes: Vec::new(), left_out: Vec::new() }
     }
 
     /// Leaves out the doubts of these kinds, which are shown elsewhere.
@@ -65,14 +64,16 @@ impl Footnotes {
 
     /// The same for one of several runs, with its label.
     pub(crate) fn labelled<'d>(&mut self, label: &str, doubts: impl IntoIterator<Item = &'d Doubt>) -> String {
-        let left_out = std::mem::take(&mut self.left_out);
-        let shown = doubts.into_iter().filter(|doubt| !left_out.iter().any(|kind| same_kind(kind, doubt)));
-        let numbers = shown.map(|doubt| match doubt {
-            Doubt::Inherited { from, doubt } => self.doubt(label, doubt, Some(from)),
-            own => self.doubt(label, own, None),
-        });
-        let numbers: BTreeSet<usize> = numbers.collect();
-        self.left_out = left_out;
+        let mut numbers = BTreeSet::new();
+        for doubt in doubts {
+            if self.left_out.iter().any(|kind| same_kind(kind, doubt)) {
+                continue;
+            }
+            numbers.insert(match doubt {
+                Doubt::Inherited { from, doubt } => self.doubt(label, doubt, Some(from)),
+                own => self.doubt(label, own, None),
+            });
+        }
         for number in &numbers {
             if let Note::Doubts { rows, .. } = &mut self.notes[number - 1] {
                 *rows += 1;
@@ -87,7 +88,7 @@ impl Footnotes {
     }
 
     fn doubt(&mut self, label: &str, doubt: &Doubt, inherited: Option<&String>) -> usize {
-        let full = self.detail == Detail::Full;
+        let full = self.style.is_full();
         let fits = |note: &Note| match note {
             Note::Doubts { label: known, doubts, from, .. } => {
                 known == label
@@ -119,26 +120,26 @@ impl Footnotes {
     /// True if a note is about several doubts.
     pub(crate) fn is_folded(&self) -> bool {
         let several = |note: &Note| matches!(note, Note::Doubts { doubts, .. } if doubts.len() > 1);
-        self.detail == Detail::Folded && self.notes.iter().any(several)
+        !self.style.is_full() && self.notes.iter().any(several)
     }
 
     /// All texts, in the order of their numbers.
-    pub(crate) fn render(&self, style: Style) -> String {
+    pub(crate) fn render(&self) -> String {
         let note = |(note, number): (&Note, usize)| {
-            style.asides(&format!("{:>5} ", format!("[{number}]")), [self.described(note)])
+            self.style.aside(&format!("{:>5} ", format!("[{number}]")), &self.described(note))
         };
         self.notes.iter().zip(1..).map(note).collect()
     }
 
     fn described(&self, note: &Note) -> String {
-        let Note::Doubts { label, doubts, rows, from } = note else {
-            return if let Note::Text(text) = note { text.clone() } else { String::new() };
+        let (label, doubts, rows, from) = match note {
+            Note::Text(text) => return text.clone(),
+            Note::Doubts { label, doubts, rows, from } => (label, doubts, rows, from),
         };
-        let full = self.detail == Detail::Full;
         let once = from.iter().enumerate().filter(|(place, name)| !from[..*place].contains(name));
         let from: Vec<_> = once.map(|(_, name)| typed_name(name)).collect();
         let costs = if from.is_empty() { *rows } else { from.len() };
-        let text = if full { doubts[0].to_string() } else { together(doubts, costs) };
+        let text = if self.style.is_full() { doubts[0].to_string() } else { together(doubts, costs) };
         // The names of the costs show how many they are.
         let costs = format!("{}: ", counted(costs as u64, "cost"));
         let text = if from.is_empty() { text } else { text.strip_prefix(&costs).map(String::from).unwrap_or(text) };
@@ -160,6 +161,7 @@ fn numbered(numbers: BTreeSet<usize>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Detail;
 
     #[test]
     fn the_same_text_has_one_number() {
@@ -167,7 +169,7 @@ mod tests {
         assert_eq!(notes.refer(["b".into(), "a".into()]), "[1,2]");
         assert_eq!(notes.refer(["c".into(), "b".into(), "b".into()]), "[1,3]");
         assert_eq!(notes.refer([]), "");
-        assert_eq!(notes.render(Style::PLAIN), "  [1] b\n  [2] a\n  [3] c\n");
+        assert_eq!(notes.render(), "  [1] b\n  [2] a\n  [3] c\n");
     }
 
     #[test]
@@ -178,15 +180,15 @@ mod tests {
         assert_eq!(notes.doubts(&[Doubt::NegativeNet]), "[2]", "the row's own");
         assert_eq!(notes.doubts(&[inherited("b"), inherited("a")]), "[1]");
         let text = Doubt::NegativeNet.short();
-        assert!(notes.render(Style::PLAIN).starts_with(&format!("  [1] inherited from a and b: {}", &text[..30])));
+        assert!(notes.render().starts_with(&format!("  [1] inherited from a and b: {}", &text[..30])));
         assert_eq!(notes.doubts(&[inherited("c")]), "[1]");
         assert!(notes.is_folded());
-        assert!(notes.render(Style::PLAIN).contains("inherited from a and 2 more costs: "));
+        assert!(notes.render().contains("inherited from a and 2 more costs: "));
         for (from, half_width) in [("a", 0.1), ("b", 0.2), ("a", 0.1)] {
             let doubt = Box::new(Doubt::Wide { half_width, wanted: 0.01 });
             assert_eq!(notes.doubts(&[Doubt::Inherited { from: from.into(), doubt }]), "[3]");
         }
-        assert!(notes.render(Style::PLAIN).contains("inherited from a and b: 2 intervals wider than"));
+        assert!(notes.render().contains("inherited from a and b: 2 intervals wider than"));
     }
 
     #[test]
@@ -194,9 +196,9 @@ mod tests {
         let mut notes = Footnotes::of(Style::PLAIN);
         let lost = ["killed", "too long"].map(|reason| Doubt::RoundLost { reason: reason.into() });
         assert_eq!(notes.doubts(&lost), "[1]");
-        assert_eq!(notes.render(Style::PLAIN), "  [1] a round was lost: killed; a round was lost: too long\n");
+        assert_eq!(notes.render(), "  [1] a round was lost: killed; a round was lost: too long\n");
         assert_eq!(notes.doubts(&lost[..1]), "[1]");
-        assert_eq!(notes.render(Style::PLAIN), "  [1] 2 costs: a round was lost\n");
+        assert_eq!(notes.render(), "  [1] 2 costs: a round was lost\n");
     }
 
     #[test]
@@ -204,10 +206,10 @@ mod tests {
         let clock = |ghz| Doubt::OwnClock { ghz, run_ghz: 3.0 };
         let mut folded = Footnotes::of(Style::PLAIN);
         assert_eq!([folded.doubts(&[clock(2.9)]), folded.doubts(&[clock(2.1)])], ["[1]", "[1]"]);
-        assert!(folded.render(Style::PLAIN).contains("2 costs: ") && folded.render(Style::PLAIN).contains("2.10 GHz"));
+        assert!(folded.render().contains("2 costs: ") && folded.render().contains("2.10 GHz"));
         let mut full = Footnotes::of(Style::PLAIN.with_detail(Detail::Full));
         assert_eq!([full.doubts(&[clock(2.9)]), full.doubts(&[clock(2.1)])], ["[1]", "[2]"]);
-        assert!(!full.is_folded() && full.render(Style::PLAIN).contains("2.90 GHz"));
+        assert!(!full.is_folded() && full.render().contains("2.90 GHz"));
         assert_eq!([folded.labelled("A", &[clock(1.0)]), folded.labelled("B", &[clock(1.0)])], ["[2]", "[3]"]);
     }
 }

@@ -2,6 +2,7 @@
 //! page's width.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use crate::text::{Style, display_width, shortened};
 
@@ -50,6 +51,15 @@ pub(crate) fn inner(first: usize, count: usize) -> [Vec<usize>; 2] {
     let inside = (first + 1)..(first + count).saturating_sub(1).max(first + 1);
     let (even, odd): (Vec<usize>, Vec<usize>) = inside.partition(|at| (at - first).is_multiple_of(2));
     [odd, even]
+}
+
+/// Columns that give way together, in the order of their turns. Those of turn 0 stay.
+pub(crate) fn in_turns(columns: impl Iterator<Item = (usize, u8)>) -> impl Iterator<Item = Vec<usize>> {
+    let mut turns: BTreeMap<u8, Vec<usize>> = BTreeMap::new();
+    for (at, turn) in columns.filter(|(_, turn)| *turn > 0) {
+        turns.entry(turn).or_default().push(at);
+    }
+    turns.into_values()
 }
 
 /// Rows of cells, with the alignment of each column.
@@ -116,10 +126,10 @@ impl Grid {
 
     /// The rows as lines, without trailing spaces.
     pub(crate) fn render(&self, style: Style) -> String {
-        let titles = self.titles_above(style.width());
+        let titles = self.widest_title(style.width());
         let layout = self.layout(titles, style.width());
         let mut text = String::new();
-        for (kind, cells) in &self.rows {
+        for (kind, row) in &self.rows {
             let coloured = |line: &str| match kind {
                 RowKind::Heading => style.bold(line),
                 RowKind::Row => line.to_string(),
@@ -127,17 +137,18 @@ impl Grid {
                 RowKind::Slower => style.red(line),
                 RowKind::Faster => style.green(line),
             };
-            let mut cells = Cow::Borrowed(cells.as_slice());
-            let title = cells.first().filter(|cell| *kind == RowKind::Heading && cell.width() > titles);
-            if let Some(title) = title.map(|title| title.fitted(usize::MAX / 4)) {
-                text += &(coloured(&style.paragraph("", title.trim_start())) + "\n");
+            let mut cells = Cow::Borrowed(row.as_slice());
+            if let (RowKind::Heading, Some(Cell::Text(title)), Some(most)) = (kind, row.first(), titles)
+                && display_width(title) > most
+            {
+                text += &(coloured(&style.running("", title.trim_start())) + "\n");
                 cells.to_mut()[0] = Cell::Text(String::new());
             }
-            let below = cells.first().and_then(|cell| cell.below(layout.widths[0]));
-            if let Some((above, _)) = &below {
-                cells.to_mut()[0] = Cell::Text(above.clone());
+            let stacked = row.first().and_then(|cell| cell.stacked(layout.widths[0]));
+            if let Some((operation, _)) = stacked {
+                cells.to_mut()[0] = Cell::Text(operation.into());
             }
-            let below = below.map(|(_, point)| format!("    {}", shortened(&point, style.width().saturating_sub(4))));
+            let below = stacked.map(|(_, point)| format!("    {}", shortened(point, style.width().saturating_sub(4))));
             for line in lines(&cells, &layout, &self.columns).into_iter().chain(below) {
                 text += &coloured(&line);
                 text.push('\n');
@@ -146,11 +157,11 @@ impl Grid {
         text
     }
 
-    /// The widest first cell of a heading that stays in its row. On a narrow page titles that are wider than all other
-    /// first cells are on a line of their own.
-    fn titles_above(&self, width: usize) -> usize {
-        let whole = Layout { shown: (0..self.columns.len()).collect(), widths: self.widths(usize::MAX) };
-        if whole.over(width) == 0 { usize::MAX } else { self.widest_name() }
+    /// The widest first cell of a heading that stays in its row: on a narrow page titles that are wider than all other
+    /// first cells are on a line of their own. `None` where all is wide enough.
+    fn widest_title(&self, width: usize) -> Option<usize> {
+        let whole = Layout { shown: (0..self.columns.len()).collect(), widths: self.widths(None) };
+        (whole.over(width) > 0).then(|| self.widest_name())
     }
 
     /// The widest first cell of all rows that are no headings.
@@ -159,18 +170,20 @@ impl Grid {
         rows.filter_map(|(_, cells)| cells.first()).map(Cell::narrow_width).max().unwrap_or(0).max(NAME)
     }
 
-    /// The width of each column, without titles that are wider than `titles`.
-    fn widths(&self, titles: usize) -> Vec<usize> {
+    /// The width of each column; on a narrow page without titles that are wider than `titles`.
+    fn widths(&self, titles: Option<usize>) -> Vec<usize> {
         let column_width = |at: usize| {
             let cells = self.rows.iter().filter_map(|(_, cells)| cells.get(at));
-            let narrow = titles != usize::MAX;
-            let width = |cell: &Cell| if narrow { cell.narrow_width() } else { cell.width() };
-            cells.map(width).filter(|&width| at > 0 || width <= titles).max().unwrap_or(0)
+            let widths = cells.map(|cell| match titles {
+                Some(most) => Some(cell.narrow_width()).filter(|&width| at > 0 || width <= most),
+                None => Some(cell.width()),
+            });
+            widths.flatten().max().unwrap_or(0)
         };
         (0..self.columns.len()).map(column_width).collect()
     }
 
-    fn layout(&self, titles: usize, width: usize) -> Layout {
+    fn layout(&self, titles: Option<usize>, width: usize) -> Layout {
         let last = self.columns.len().saturating_sub(1);
         let mut layout = Layout { shown: (0..=last).collect(), widths: self.widths(titles) };
         // Long texts inside lose their middle before a column is left out for them, and shorter ones before figures are.
@@ -268,11 +281,9 @@ impl Cell {
     }
 
     /// Operation and point, if the point does not fit beside the operation and is long.
-    fn below(&self, width: usize) -> Option<(String, String)> {
+    fn stacked(&self, width: usize) -> Option<(&str, &str)> {
         match self {
-            Cell::Ends(left, right) if self.width() > width && self.width() > STACKED => {
-                Some((left.clone(), right.clone()))
-            }
+            Cell::Ends(left, right) if self.width() > width.max(STACKED) => Some((left, right)),
             _ => None,
         }
     }

@@ -5,7 +5,7 @@ use record::units::{Amount, percent, relative_width};
 use record::{Beside, Cost, Machine, Origin, Run};
 
 /// `howslow 0.1.0   Intel Xeon 2.50 GHz (Cascade Lake), 2 CPUs   Linux 6.18.44   KVM guest   undisturbed 31 % of the time`.
-pub fn head_line(run: &Run) -> String {
+pub(crate) fn head_line(run: &Run) -> String {
     // A book was not measured by howslow; its name is its id.
     let who = match run.origin {
         Origin::Measured => format!("howslow {}", run.howslow),

@@ -15,9 +15,9 @@ mod shell;
 mod study;
 mod unfolded;
 
-pub use compared::factors_blocks;
+pub use compared::factors_section;
 pub use documents::{AnonymousDocument, document_section};
-pub use form::{Block, BlockColumn, BlockTable, CostHistories, EarlierFigure, HtmlPage, PageDetail, PageRun, Section};
+pub use form::{CostHistories, EarlierFigure, HtmlPage, PageDetail, PageRun, Section};
 pub use gallery::{GalleryMachine, gallery_index, gallery_pair};
 pub use nearest::nearest_reference;
 pub use shell::html_page;

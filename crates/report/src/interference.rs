@@ -23,7 +23,7 @@ pub fn interference(found: &Interference, machine: &Machine, style: Style, width
          interval holds zero and reaches further than 5 points",
         found.cpu, found.seconds
     );
-    page += &(style.dim(&style.paragraph("", &how)) + "\n");
+    page += &style.aside("", &how);
     for matrix in matrices(found) {
         page += &format!("\n{}", matrix.heat.text(width));
         page += &wide(&matrix, style);
@@ -33,7 +33,7 @@ pub fn interference(found: &Interference, machine: &Machine, style: Style, width
     page += &paper(found, style);
     page += &kinds(found, style);
     if !found.skipped.is_empty() {
-        page += &format!("\n{}\n", style.bold("not measured here"));
+        page += &style.title("not measured here");
         page += &style.paragraphs("  ", found.skipped.iter().map(|skip| format!("{}: {}", skip.what, skip.reason)));
     }
     page
@@ -57,15 +57,20 @@ struct Matrix {
 /// The figures of a matrix that another run may differ from by more than 5 points.
 fn wide(matrix: &Matrix, style: Style) -> String {
     const NAMED: usize = 4;
-    let Some(last) = matrix.wide.len().checked_sub(1) else { return String::new() };
+    if matrix.wide.is_empty() {
+        return String::new();
+    }
     let named = |(cells, ratio): &(String, Interval)| format!("{cells} {}", added(ratio));
     let named: Vec<String> = matrix.wide.iter().take(NAMED).map(named).collect();
-    let more = if last < NAMED { String::new() } else { format!(", and {} more", last + 1 - NAMED) };
+    let more = match matrix.wide.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
     let text = format!(
         "doubtful, because the interval reaches further than 5 points (a longer --budget narrows it): {}{more}",
         named.join(", ")
     );
-    style.paragraph("  ", &text) + "\n"
+    style.paragraph("  ", &text)
 }
 
 /// The matrix of every place. Where the CPU is shared, also that of the processor time: what the work is slowed by while it has
@@ -194,7 +199,7 @@ fn paper(found: &Interference, style: Style) -> String {
             let figures: Vec<String> = CPU.iter().filter_map(figure).collect();
             if !figures.is_empty() {
                 let figures = figures.join(", ");
-                lines += &style.paragraphs("  ", [format!("{disk} {}: {figures}", place.described())]);
+                lines += &style.paragraph("  ", &format!("{disk} {}: {figures}", place.described()));
             }
         }
     }
@@ -202,7 +207,7 @@ fn paper(found: &Interference, style: Style) -> String {
         return lines;
     }
     let title = "the paper's own cell (The VAX CPU, 1986): a disk transfer slows the CPU by 4 to 10 %; here";
-    format!("\n{}\n{lines}", style.bold(title))
+    style.title(title) + &lines
 }
 
 fn kinds(found: &Interference, style: Style) -> String {
@@ -210,5 +215,5 @@ fn kinds(found: &Interference, style: Style) -> String {
     for DescribedKind { name, operation } in &found.kinds {
         grid.add(RowKind::Aside, vec![format!("  {name}"), operation.clone()]);
     }
-    format!("\n{}\n{}", style.bold("kinds of work"), grid.render(style))
+    style.title("kinds of work") + &grid.render(style)
 }

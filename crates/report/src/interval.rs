@@ -1,6 +1,7 @@
 //! A figure and its interval in words.
 
 use analysis::statistics::Interval;
+use record::units::percent;
 use record::{Figures, Nanoseconds};
 
 /// A figure in a suitable unit. If it cannot be distinguished from zero, its upper end.
@@ -35,6 +36,16 @@ pub(crate) fn range_of_wide(figures: &Figures) -> Option<String> {
 pub(crate) fn with_ends(of: &Interval, text: fn(f64) -> String) -> String {
     let [value, low, high] = [of.value, of.low, of.high].map(text);
     format!("{value} ({low} to {high})")
+}
+
+/// Half an interval as a share of its figure; `-` if there is none.
+pub(crate) fn half_share(of: &Interval) -> String {
+    of.bounded_half().map_or_else(|| "-".into(), |half| percent(half / of.value))
+}
+
+/// A change of a time in ns, with its sign.
+pub(crate) fn signed(ns: f64) -> String {
+    if ns > 0.0 { format!("+{}", Nanoseconds(ns)) } else { Nanoseconds(ns).to_string() }
 }
 
 /// A time in ns; `-` if it is not known.

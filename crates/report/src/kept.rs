@@ -22,7 +22,7 @@ pub fn kept(run: &Run, all: &Run, count: usize, runs: &dyn Fn(&str) -> usize, st
         cells.push(runs(&name).to_string());
         grid.add_cost(RowKind::Row, [format!("  {}", in_table(&cost.operation)), cost.at.values()], cells);
     }
-    format!("\n{}\n{}", style.bold(&title), grid.render(style))
+    style.title(&title) + &grid.render(style)
 }
 
 /// The figure, or its bound, and half its interval.

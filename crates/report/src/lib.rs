@@ -75,11 +75,9 @@ pub use fleet::{fleet_status, fleet_summary};
 pub use fleet_report::{FleetView, drain_list, fleet_pictures, fleet_report};
 pub use folded::{Weight, folded};
 pub use glance::WANTED;
-pub use head::head_line;
 pub use html::{
-    AnonymousDocument, Block, BlockColumn, BlockTable, CostHistories, EarlierFigure, GalleryMachine, HtmlPage,
-    PageDetail, PageRun, Section, document_section, factors_blocks, gallery_index, gallery_pair, html_page,
-    nearest_reference, study_section,
+    AnonymousDocument, CostHistories, EarlierFigure, GalleryMachine, HtmlPage, PageDetail, PageRun, Section,
+    document_section, factors_section, gallery_index, gallery_pair, html_page, nearest_reference, study_section,
 };
 pub use interference::{interference, interference_pictures};
 pub use kept::kept;

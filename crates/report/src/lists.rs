@@ -60,6 +60,13 @@ pub struct KeptFigure {
     pub runs: usize,
 }
 
+impl Listed {
+    /// Its id behind a star if it is a headline operation.
+    fn starred(&self) -> String {
+        format!("{} {}", if self.headline { '*' } else { ' ' }, self.operation)
+    }
+}
+
 impl KeptFigure {
     fn text(&self) -> String {
         let half = self.half_width.map_or_else(String::new, |half| format!(" ± {}", relative_width(half)));
@@ -107,8 +114,7 @@ pub fn list(operations: &[Listed], style: Style) -> String {
             heading = Some(&listed.group);
             grid.heading([&listed.group, "per"]);
         }
-        let star = if listed.headline { '*' } else { ' ' };
-        grid.row([&format!("{star} {}", listed.operation), &listed.per, &listed.summary]);
+        grid.row([&listed.starred(), &listed.per, &listed.summary]);
         let mut asides = axes(&listed.points);
         asides.extend(listed.free.iter().map(|free| format!("or any {free}")));
         if !listed.needs.is_empty() {
@@ -134,15 +140,14 @@ pub fn found(operations: &[Listed], style: Style) -> String {
     const MOST: usize = 20;
     let mut grid = Grid::new("<<", NOTHING);
     for listed in operations.iter().take(MOST) {
-        let star = if listed.headline { '*' } else { ' ' };
-        grid.row([&format!("{star} {}", listed.operation), &listed.summary]);
+        grid.row([&listed.starred(), &listed.summary]);
     }
     let more = match operations.len().saturating_sub(MOST) {
         0 => String::new(),
         more => format!("; {} with --json, or with a further word", counted(more as u64, "more operation")),
     };
     let note = format!("best first; `howslow list ID` tells its points{more}");
-    grid.render(style) + &style.dim(&style.paragraph("", &note)) + "\n"
+    grid.render(style) + &style.aside("", &note)
 }
 
 /// The table of system calls, with a summary as its last line.
@@ -223,7 +228,7 @@ pub fn history(kept: &[Kept], style: Style) -> String {
     let mut grid = column::grid(&columns);
     grid.heading(column::titles("run", &columns));
     for run in kept {
-        grid.row(column::named(run.name.clone(), run, &mut columns));
+        grid.row(column::cells(run.name.clone(), run, &columns));
     }
     grid.render(style)
 }
@@ -242,9 +247,9 @@ pub fn doctor(machine: &Machine, findings: &[Finding], style: Style) -> String {
         if these.is_empty() {
             continue;
         }
-        page += &format!("\n{}\n", style.bold(title));
+        page += &style.title(title);
         for finding in these {
-            page += &style.paragraphs("  ", [&finding.what]);
+            page += &style.paragraph("  ", &finding.what);
             page += &style.asides("      -> ", Some(&finding.remedy).filter(|remedy| !remedy.is_empty()));
         }
     }

@@ -36,10 +36,10 @@ fn notes(all: &[Measured]) -> Vec<String> {
     for (number, measured) in all.iter().enumerate() {
         if measured.killed_for_memory > 0 {
             notes.push(format!(
-                "Configuration {}: the kernel killed {} processes because the limit of memory was too small for them. Their \
-                 interactions count as failed.",
+                "Configuration {}: the kernel killed {} because the limit of memory was too small. Interactions that this ended \
+                 count as failed.",
                 number + 1,
-                measured.killed_for_memory
+                record::units::counted(measured.killed_for_memory, "process")
             ));
         }
         let other =

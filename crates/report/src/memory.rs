@@ -142,5 +142,5 @@ fn demand(demand: &Demand, notes: &mut Footnotes, style: Style) -> String {
         significant(VAX_RATE.0 * 1e3),
         if demand.doubts.is_empty() { String::new() } else { format!(" {}", notes.doubts(&demand.doubts)) },
     );
-    grid.render(style) + &style.asides("  ", [text])
+    grid.render(style) + &style.aside("  ", &text)
 }

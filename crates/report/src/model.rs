@@ -16,7 +16,7 @@ use crate::grid::Grid;
 use crate::text::Style;
 
 pub use charts::model_charts;
-pub(crate) use row::{ModelRow, RESPONSE_95, ROWS, interval};
+pub(crate) use row::{ModelRow, ROWS, interval};
 use row::{in_unit, range};
 
 /// The name of a solution.
@@ -86,13 +86,13 @@ fn crowding(system: &System) -> Option<String> {
 
 /// The page, with charts of this width.
 pub fn model(answer: &ModelAnswer, width: usize, style: Style) -> String {
-    let mut page = style.bold(&style.paragraph("", &head(&answer.system))) + "\n\n";
+    let mut page = style.headline(&head(&answer.system)) + "\n";
     page += &table(answer).render(style);
     page += &style.asides("  ", answer.simulated.as_ref().err().map(|why| format!("no simulation: {why}")));
     if let Some(fit) = &answer.fit {
         page += &format!("\n{}", fitted::fitted(fit, style));
     }
-    page += &format!("\n{}\n", style.bold("answers"));
+    page += &style.title("answers");
     page += &style.paragraphs("  ", answers(answer));
     if !answer.worth.is_empty() {
         page += &format!("\n{}", worth(answer).render(style));
@@ -117,26 +117,17 @@ fn table(answer: &ModelAnswer) -> Grid {
     heads.extend(answer.measured.is_some().then_some("measured"));
     grid.heading(heads);
     for row in &ROWS {
-        let given = row.name != RESPONSE_95;
-        let solved = interval(&answer.prediction, row.of);
-        let simulated = answer.simulated.as_ref().map(|simulation| interval(&simulation.prediction, row.of)).ok();
-        let bound = match row.name {
-            "interactions" => in_unit(row.unit, answer.bounds.throughput),
-            "mean response" => in_unit(row.unit, answer.bounds.response_s),
-            _ => String::new(),
+        let text = |value: Option<f64>| value.map_or_else(String::new, |value| in_unit(row.unit, value));
+        let figure = |figure: Option<Interval>| {
+            [text(figure.map(|of| of.value)), figure.map_or_else(String::new, |of| range(row.unit, &of))]
         };
-        let text = |value: f64| in_unit(row.unit, value);
-        let by_server = answer.hierarchy.as_ref().filter(|_| given);
-        let mut cells = vec![
-            row.name.into(),
-            bound,
-            if given { text(solved.value) } else { String::new() },
-            range(row.unit, &solved),
-            by_server.map_or(String::new(), |state| text((row.of)(state))),
-            simulated.map_or(String::new(), |figure| text(figure.value)),
-            simulated.map_or(String::new(), |figure| range(row.unit, &figure)),
-        ];
-        cells.extend(answer.measured.as_ref().map(|means| (row.measured)(means).map_or("-".into(), text)));
+        let [solved, solved_range] = figure(row.solved(answer));
+        let [simulated, simulated_range] = figure(row.simulated(answer));
+        let (bound, by_server) = (text(row.bound(answer)), text(row.by_server(answer)));
+        let mut cells = vec![row.name.into(), bound, solved, solved_range, by_server, simulated, simulated_range];
+        if answer.measured.is_some() {
+            cells.push(row.measured(answer).map_or_else(|| "-".into(), |value| in_unit(row.unit, value)));
+        }
         grid.row(cells);
     }
     grid

@@ -3,12 +3,12 @@
 use analysis::noise::{CpuAccount, NoiseCause, RepeatedSeries};
 use analysis::tails::{SHARES, samples_needed};
 use record::Nanoseconds;
-use record::units::{Amount, grouped, percent};
+use record::units::{self, Amount, grouped, percent};
 
 use crate::chart::{Axis, Chart, Series, Unit};
 use crate::grid::{Grid, RowKind};
 use crate::interval::time;
-use crate::text::Style;
+use crate::text::{Style, times};
 
 /// Causes and lines beyond these are only counted.
 const MOST_CAUSES: usize = 14;
@@ -27,14 +27,14 @@ const COUNTED: &str = "by the switches of each gap, and by how much time each wi
 pub fn noise(accounts: &[CpuAccount], together: bool, charts: Option<usize>, style: Style) -> String {
     let order = if together { "all CPUs at once" } else { "one CPU after another, the others left to other programs" };
     let what = format!("A task that only reads the clock, on {order}. A gap is a step that takes longer than usual.");
-    let mut text = style.paragraph("", &what) + "\n\n";
+    let mut text = style.paragraph("", &what) + "\n";
     for account in accounts {
         text += &(of_one(account, style) + "\n");
     }
     if let Some(width) = charts {
         text += &(noise_chart(accounts).text(width) + "\n");
     }
-    text + &style.paragraphs("", [source(accounts)])
+    text + &style.paragraph("", &source(accounts))
 }
 
 fn of_one(account: &CpuAccount, style: Style) -> String {
@@ -46,13 +46,13 @@ fn of_one(account: &CpuAccount, style: Style) -> String {
         Nanoseconds(account.tail.longest()),
     );
     let mut text = style.bold(&head) + "\n";
-    text += &(style.paragraph("  ", &conditions(account)) + "\n");
+    text += &style.paragraph("  ", &conditions(account));
     text += &lengths(account).render(style);
     text += &causes(account).render(style);
     if !account.repeated.is_empty() {
         text += &periods(&account.repeated).render(style);
     }
-    text += &style.paragraphs("  longest  ", [longest(account)]);
+    text += &style.paragraph("  longest  ", &longest(account));
     let counted = (!account.counted.is_empty()).then(|| counted(account));
     text + &style.paragraphs("  counted by the kernel, a second  ", counted)
 }
@@ -89,9 +89,7 @@ fn lengths(account: &CpuAccount) -> Grid {
     let percentiles = SHARES.map(|share| account.tail.percentile(share));
     let figures = percentiles.iter().map(|known| time(known.map(|percentile| percentile.value)));
     let longest = Nanoseconds(account.tail.longest()).to_string();
-    let samples = account.tail.samples();
-    let samples = if samples < 100 { samples.to_string() } else { grouped(samples as f64) };
-    grid.row([format!("  {samples}")].into_iter().chain(figures).chain([longest]));
+    grid.row([format!("  {}", times(account.tail.samples()))].into_iter().chain(figures).chain([longest]));
     let intervals = percentiles.iter().zip(SHARES).map(|(known, share)| match known {
         Some(known) => format!("{} - {}", Nanoseconds(known.low), Nanoseconds(known.high)),
         None => format!("takes {}", grouped(samples_needed(share) as f64)),
@@ -111,7 +109,7 @@ fn causes(account: &CpuAccount) -> Grid {
     let rest = account.causes.iter().skip(MOST_CAUSES);
     let (count, share) = rest.fold((0, 0.0), |sum, cause| (sum.0 + 1, sum.1 + cause.share));
     if count > 0 {
-        grid.add(RowKind::Aside, [&format!("  {count} others"), &percent(share), "-", "-", "-"]);
+        grid.add(RowKind::Aside, [&format!("  {}", units::counted(count, "other")), &percent(share), "-", "-", "-"]);
     }
     grid
 }
@@ -146,13 +144,13 @@ fn counted(account: &CpuAccount) -> String {
         account.counted.iter().take(MOST_LINES).map(|line| format!("{} {}", line.name, amount(line.per_second)));
     let mut lines: Vec<String> = lines.collect();
     if account.counted.len() > MOST_LINES {
-        lines.push(record::units::counted((account.counted.len() - MOST_LINES) as u64, "other"));
+        lines.push(units::counted((account.counted.len() - MOST_LINES) as u64, "other"));
     }
     lines.join("; ")
 }
 
 fn amount(value: f64) -> String {
-    if value < 100.0 { record::units::significant(value) } else { Amount(value).of("") }
+    if value < 100.0 { units::significant(value) } else { Amount(value).of("") }
 }
 
 fn source(accounts: &[CpuAccount]) -> String {

@@ -11,7 +11,7 @@ use crate::footnotes::Footnotes;
 use crate::grid::Grid;
 use crate::head::head_line;
 use crate::interval::{half_width, value_or_bound};
-use crate::text::{Style, in_table};
+use crate::text::{Style, in_table, number};
 
 /// A mix on one run.
 pub struct Priced<'a> {
@@ -32,7 +32,7 @@ pub fn predictions(mix: &Mix, priced: &[Priced], suppositions: &[Supposed], styl
     page += &format!("\n{}", families(priced, style));
     let mut footnotes = Footnotes::of(style);
     page += &format!("\n{}", operations(priced, &mut footnotes, style));
-    page += &footnotes.render(style);
+    page += &footnotes.render();
     page += &notes(priced, style);
     page += &format!("\n{}", seconds(mix, priced, style));
     let texts: Vec<&str> = suppositions.iter().map(|change| change.text.as_str()).collect();
@@ -115,7 +115,7 @@ fn operations(priced: &[Priced], notes: &mut Footnotes, style: Style) -> String 
     order.sort_by(|&one, &other| size(other).total_cmp(&size(one)));
     for place in order {
         let line = &rows[place].line;
-        let mut row = vec![format!("  {}", in_table(&name(&rows[place]))), times(line.term.times)];
+        let mut row = vec![format!("  {}", in_table(&name(&rows[place]))), number(line.term.times)];
         let each = || if rows[place].by.is_none() { "-".into() } else { value_or_bound(&rows[place].each.figure()) };
         row.extend(one.then(each));
         for pricing in priced {
@@ -138,7 +138,7 @@ fn operations(priced: &[Priced], notes: &mut Footnotes, style: Style) -> String 
 fn doubted(priced: &[Priced], notes: &mut Footnotes, doubts: &dyn Fn(&Priced) -> Vec<Doubt>) -> String {
     let numbers = priced.iter().enumerate().map(|(place, pricing)| {
         let label = label(place, priced.len());
-        notes.labelled(label.trim().trim_end_matches(':'), &doubts(pricing))
+        notes.labelled(label.trim(), &doubts(pricing))
     });
     numbers.filter(|numbers| !numbers.is_empty()).collect::<Vec<_>>().join(" ")
 }
@@ -207,10 +207,6 @@ fn signed(figure: &Interval, share: Option<f64>) -> Vec<String> {
     vec![Nanoseconds(figure.value).to_string(), half, share.map_or_else(String::new, percent)]
 }
 
-fn times(times: f64) -> String {
-    if times.fract() == 0.0 && times < 1e15 { format!("{times:.0}") } else { significant(times) }
-}
-
 /// Costs that are priced under another name, and missing costs.
 fn notes(priced: &[Priced], style: Style) -> String {
     let mut page = String::new();
@@ -223,7 +219,7 @@ fn notes(priced: &[Priced], style: Style) -> String {
         let renamed: Vec<String> = pricing.prediction.rows.iter().filter_map(renamed).collect();
         if !renamed.is_empty() {
             let renamed = renamed.join(", ");
-            page += &style.asides("  ", [format!("{label}priced by names in common: {renamed}")]);
+            page += &style.aside("  ", &format!("{label}priced by names in common: {renamed}"));
         }
         page += &style.asides("  ", how_sure(pricing.prediction).iter().map(|text| format!("{label}{text}")));
         for (line, lack) in &pricing.prediction.lacking {
@@ -231,7 +227,7 @@ fn notes(priced: &[Priced], style: Style) -> String {
                 Lack::Missing(Some(reason)) => reason.as_str(),
                 _ => "not in this run",
             };
-            page += &style.asides("  ", [format!("{label}lacking: {}: {why}", line.typed())]);
+            page += &style.aside("  ", &format!("{label}lacking: {}: {why}", line.typed()));
         }
     }
     page
@@ -291,7 +287,7 @@ fn what_if(unit: &str, title: &str, [before, after]: [&MixPrediction; 2], style:
         if row.by.is_none() {
             (figures[0], figures[2]) = ("-".into(), String::new());
         }
-        let start = vec![format!("  {}", in_table(&name(row))), times(row.line.term.times)];
+        let start = vec![format!("  {}", in_table(&name(row))), number(row.line.term.times)];
         let doubts = vec![String::new(), notes.doubts(&changed.doubts)];
         grid.row([start, figures.to_vec(), doubts].concat());
     }
@@ -315,12 +311,12 @@ fn what_if(unit: &str, title: &str, [before, after]: [&MixPrediction; 2], style:
     }
     let impossible = measured.is_some_and(|times| !is_possible(&times));
     let impossible = if impossible { "  the costs that change are more than what was measured\n" } else { "" };
-    let title = style.bold(&style.paragraph("", title));
+    let title = style.headline(title);
     // A supposed time is exact. A change in proportion to a cost has the uncertainty of the cost.
     let open = match change.map(|change| change.bounded_half()) {
         Some(None) => style.dim("  the change has no interval") + "\n",
         None | Some(Some(0.0)) => String::new(),
         Some(Some(half)) => style.dim(&format!("  the change is known to +- {}", Nanoseconds(half))) + "\n",
     };
-    format!("{title}\n{}{open}{}{}", grid.render(style), style.dim(impossible), notes.render(style))
+    format!("{title}{}{open}{}{}", grid.render(style), style.dim(impossible), notes.render())
 }

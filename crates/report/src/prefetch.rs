@@ -4,7 +4,7 @@ use analysis::prefetch::{
     Advice, Candidate, FormulaVerdict, Inputs, MeasuredRates, PageLatency, Recommended, Tuning, Window,
 };
 use analysis::statistics::{median, sorted};
-use record::units::{binary, percent, significant};
+use record::units::{binary, counted, percent, significant};
 use record::{Bytes, Nanoseconds};
 
 use crate::grid::{Grid, NOTHING, inner};
@@ -20,18 +20,20 @@ pub fn tuning(tuning: &Tuning, style: Style) -> String {
         size(tuning.pass_bytes)
     );
     text += &measured(&tuning.latency, &tuning.inputs, style);
-    text += &format!("\n{}\n", style.bold("MB/s by bytes ahead (rows) and bytes at a time (columns)"));
+    text += &style.title("MB/s by bytes ahead (rows) and bytes at a time (columns)");
     text += &surface(tuning, style);
     text += &style.dim("* best  p the paper's arithmetic  s by saturation (on the nearest point)\n");
-    text += &format!("\n{}\n", style.bold("without explicit prefetch"));
+    text += &style.title("without explicit prefetch");
     text += &plain(&tuning.plain, style);
-    text += &format!("\n{}\n", style.bold("did the arithmetic find the best point?"));
+    text += &style.title("did the arithmetic find the best point?");
     text += &verdicts(tuning, style);
-    text += &style.paragraphs("recommended: ", [shown(tuning.recommended)]);
+    text += &style.paragraph("recommended: ", &shown(tuning.recommended));
     text += &style.paragraphs("", &tuning.notes);
     let warm = Some(tuning.not_cold).filter(|passes| *passes > 0);
-    let doubt = warm
-        .map(|passes| format!("{passes} passes began with pages of the file in memory: their figures are too good."));
+    let doubt = warm.map(|passes| {
+        let passes = counted(passes, "pass");
+        format!("{passes} began with pages of the file in memory, which makes figures too good.")
+    });
     text + &style.paragraphs("doubt: ", doubt)
 }
 
@@ -124,7 +126,7 @@ pub fn advice(advice: &Advice, style: Style) -> String {
     let mut text =
         format!("{}: {}, read in {} order\n", style.bold(&advice.path), size(advice.file_bytes), advice.order);
     for state in &advice.states {
-        text += &format!("\n{}\n", style.bold(state.state));
+        text += &style.title(state.state);
         text += &recommended(state, style);
     }
     text.push('\n');
@@ -157,7 +159,7 @@ fn recommended(state: &Recommended, style: Style) -> String {
     let skipped =
         state.candidates.iter().filter_map(|candidate| Some((&candidate.method, candidate.skipped.as_ref()?)));
     let skipped = skipped.map(|(method, reason)| format!("{method}: {reason}"));
-    format!("{advice}\n\n{}{}", grid.render(style), style.paragraphs("  not here: ", skipped))
+    format!("{advice}\n{}{}", grid.render(style), style.paragraphs("  not here: ", skipped))
 }
 
 /// In MB/s, the unit of disk vendors.

@@ -57,7 +57,7 @@ fn before(run: &Run, around: Surroundings<'_>, style: Style) -> String {
     }
     let findings = analysis::findings(run, around);
     if !findings.is_empty() {
-        page += &format!("\n{}\n", style.bold("findings"));
+        page += &style.title("findings");
         page += &style.paragraphs("  ", findings);
     }
     page + "\n"
@@ -74,9 +74,9 @@ fn after(run: &Run, style: Style) -> String {
 fn table(run: &Run, shown: &[&Cost], against: Option<&Run>, style: Style) -> String {
     let mut notes = Footnotes::of(style);
     let shared = if style.is_full() { Vec::new() } else { shared_doubts(shown) };
-    let mut text = style.asides("", shared.iter().map(|(doubts, costs)| shared_doubt(doubts, *costs, run)));
-    notes.leave_out(shared.iter().map(|(doubts, _)| doubts[0].clone()).collect());
-    text += &(prices(run, shown, against, &mut notes).render(style) + &notes.render(style));
+    let mut text = style.asides("", shared.iter().map(|(costs, doubts)| shared_doubt(doubts, *costs, run)));
+    notes.leave_out(shared.iter().map(|(_, doubts)| doubts[0].clone()).collect());
+    text += &(prices(run, shown, against, &mut notes).render(style) + &notes.render());
     let more = match (run.costs.len() - shown.len(), notes.is_folded() || !shared.is_empty()) {
         (0, false) => return text,
         (0, true) => "each doubt in full: --all".into(),
@@ -85,20 +85,20 @@ fn table(run: &Run, shown: &[&Cost], against: Option<&Run>, style: Style) -> Str
             format!("… {left} and each doubt in full: --all, or, of a kept run, howslow show {} --all", run.id)
         }
     };
-    text + &style.dim(&style.paragraph("  ", &more)) + "\n"
+    text + &style.aside("  ", &more)
 }
 
-/// The doubts that most of these costs have, by kind, and those on wide intervals: the column of the widths shows each. With
+/// The doubts that most of these costs have, by kind, and those on wide intervals: the column of the widths shows each. Before
 /// each kind, the number of costs that have it.
-fn shared_doubts(shown: &[&Cost]) -> Vec<(Vec<Doubt>, usize)> {
+fn shared_doubts(shown: &[&Cost]) -> Vec<(usize, Vec<Doubt>)> {
     const MOST: f64 = 0.75;
     const FEWEST: usize = 4;
     let doubts = shown.iter().flat_map(|cost| &cost.doubts);
     let kinds = by_key(doubts.map(|doubt| (std::mem::discriminant(doubt), doubt.clone()))).into_iter();
     let has = |cost: &Cost, kind: &Doubt| cost.doubts.iter().any(|doubt| same_kind(doubt, kind));
     let costs = |kind: &Doubt| shown.iter().filter(|cost| has(cost, kind)).count();
-    let kinds = kinds.map(|(_, kind)| (costs(&kind[0]), kind)).map(|(costs, kind)| (kind, costs));
-    let is_shared = |(kind, costs): &(Vec<Doubt>, usize)| match kind[0] {
+    let kinds = kinds.map(|(_, doubts)| (costs(&doubts[0]), doubts));
+    let is_shared = |(costs, doubts): &(usize, Vec<Doubt>)| match doubts[0] {
         Doubt::Wide { .. } => true,
         Doubt::Inherited { .. } => false,
         _ => *costs >= FEWEST && *costs as f64 >= MOST * shown.len() as f64,
@@ -143,20 +143,14 @@ fn prices(run: &Run, shown: &[&Cost], against: Option<&Run>, notes: &mut Footnot
     let block = run.block_move().map(|cost| cost.quoted().0).filter(|&block| block > 0.0);
     // The column is there if any row has it.
     let hides = shown.iter().filter_map(|cost| cost.hidden.as_ref()?.known()).any(|time| time.0 > 0.0);
-    // What gives way on a narrow page: the rate with its payload, block moves, cycles, hidden time, neighbours.
-    let mut dropped = match hides {
-        true => vec![vec![7, 8], vec![6], vec![5], vec![4], vec![3]],
-        false => vec![vec![6, 7], vec![5], vec![4], vec![3]],
-    };
-    let mut columns = if hides { "<>>>>>>>><" } else { "<>>>>>>><" }.to_string();
-    if against.is_some() {
-        columns.insert(1, '>');
-        dropped.iter_mut().flatten().for_each(|column| *column += 1);
-    }
-    let mut grid = Grid::new(&columns, dropped);
     let titles = ["cost", "+-"].into_iter().chain(against.map(|_| "x ref")).chain(["neighbours"]);
     let titles = titles.chain(hides.then_some("hidden CPU")).chain(["cycles", "block moves", "per second"]);
     let titles: Vec<&str> = titles.collect();
+    // What gives way on a narrow page: the rate with its payload, then those before it down to the neighbours.
+    let (neighbours, rate) = (if against.is_some() { 4 } else { 3 }, titles.len());
+    let dropped = (neighbours..rate).rev().map(|column| vec![column]);
+    let sides = format!("<{}<", ">".repeat(rate + 1));
+    let mut grid = Grid::new(&sides, [vec![rate, rate + 1]].into_iter().chain(dropped));
     let is_whole = shown.len() == run.costs.len();
     let mut heading = None;
     for cost in shown {
@@ -165,15 +159,13 @@ fn prices(run: &Run, shown: &[&Cost], against: Option<&Run>, notes: &mut Footnot
             heading = Some(above);
             grid.heading([above].iter().chain(&titles).copied());
         }
-        let mut row = row(cost, block);
-        row.push(footnotes(run, cost, notes));
-        if hides {
-            row.insert(3, hidden(cost));
-        }
-        if let Some(reference) = against {
-            row.insert(2, times_reference(cost, reference));
-        }
-        grid.add_cost(RowKind::Row, [format!("  {}", in_table(&cost.operation)), at(cost)], row);
+        let [figure, width, neighbours, cycles, blocks, rate, payload] = row(cost, block);
+        let mut cells = vec![figure, width];
+        cells.extend(against.map(|reference| times_reference(cost, reference)));
+        cells.push(neighbours);
+        cells.extend(hides.then(|| hidden(cost)));
+        cells.extend([cycles, blocks, rate, payload, footnotes(run, cost, notes)]);
+        grid.add_cost(RowKind::Row, [format!("  {}", in_table(&cost.operation)), at(cost)], cells);
     }
     grid
 }
@@ -184,8 +176,8 @@ fn at(cost: &Cost) -> String {
     if cost.holds_zero() { format!("{values} at most").trim_start().into() } else { values }
 }
 
-/// The cells of a cost but its notes.
-pub(crate) fn row(cost: &Cost, block: Option<f64>) -> Vec<String> {
+/// Figure, half its interval, neighbours, cycles, block moves, rate and payload of a cost.
+pub(crate) fn row(cost: &Cost, block: Option<f64>) -> [String; 7] {
     let none = || "-".to_string();
     let quoted = cost.quoted();
     let bound = (!cost.holds_zero()).then(|| range_of_wide(&cost.net_ns)).flatten();
@@ -193,7 +185,7 @@ pub(crate) fn row(cost: &Cost, block: Option<f64>) -> Vec<String> {
     let worth = |value: Option<String>| value.filter(|_| is_known && quoted.0 > 0.0).unwrap_or_else(none);
     let payload = if cost.bytes.0 > 0 { worth(Some(payload_rate(cost.bytes, quoted))) } else { String::new() };
     let figure = if cost.holds_zero() { cost.net_ns.high } else { quoted };
-    vec![
+    [
         bound.clone().unwrap_or_else(|| figure.to_string()),
         if bound.is_some() { String::new() } else { worth(cost.half_width().map(relative_width)) },
         cost.neighbours.as_ref().and_then(added).unwrap_or_else(none),

@@ -11,7 +11,7 @@ pub fn compared_with_references(sentences: &[String], style: Style) -> String {
     if sentences.is_empty() {
         return String::new();
     }
-    format!("\n{}\n{}", style.bold("beside the reference machines"), style.paragraphs("  ", sentences))
+    style.title("beside the reference machines") + &style.paragraphs("  ", sentences)
 }
 
 /// Costs, each beside every reference that has it, and what is odd about them; empty if no reference has any.

@@ -1,10 +1,12 @@
 //! Several costs of one run, such as routines or commands: how many times as long each takes as one of them.
 
 use analysis::compare::Verdict;
+use analysis::lockstep::Lockstep;
 use analysis::relative::{ComparedTime, Relative, relative};
 use analysis::statistics::Interval;
 use record::{COMMAND, Cost, Nanoseconds, TimedRatio, printable};
 
+use crate::interval::signed;
 use crate::text::Style;
 
 /// How many times as long each of these costs takes as the base, the fastest first. Without a base, the one that takes least
@@ -21,16 +23,16 @@ pub fn relatives(costs: &[&Cost], base: Option<&Cost>, style: Style) -> String {
     let mut text = String::new();
     for other in &others {
         let found = relative(base, other);
-        text += &(style.bold(&style.paragraph("", &sentence(base, other, &found, spent))) + "\n");
-        let is_change = matches!(found, Relative::Times { verdict, .. } if verdict.is_change());
+        text += &style.headline(&sentence(base, other, &found, spent));
+        let is_change = matches!(&found, Relative::Times { found, .. } if found.verdict.is_change());
         if is_change && [base, other].iter().all(|cost| cost.is_command()) {
-            text += &(style.paragraph("  ", &format!("  {}", parts(base, other))) + "\n");
-            text += &(style.paragraph("  ", &format!("  why: {}", bill(base, other))) + "\n");
+            text += &style.paragraph("  ", &format!("  {}", parts(base, other)));
+            text += &style.paragraph("  ", &format!("  why: {}", bill(base, other)));
         }
     }
     let how = "Runs alternate and are compared with those of the same moment. In brackets: where the ratio lies, 95 times in 100. \
                Slower and faster mean more than 1 %, and err once in 100.";
-    text + &style.dim(&style.paragraph("", how)) + "\n"
+    text + &style.aside("", how)
 }
 
 /// Seconds of all batches of these costs.
@@ -50,7 +52,9 @@ fn others<'c>(costs: &[&'c Cost], base: Option<&'c Cost>) -> Option<(&'c Cost, V
 
 fn ratio(base: &Cost, other: &Cost, spent: f64) -> TimedRatio {
     let (ratio, pairs, verdict, more, time) = match relative(base, other) {
-        Relative::Times { ratio, pairs, verdict, more, time } => (Some(ratio), pairs as u32, verdict, more, time),
+        Relative::Times { found: Lockstep { ratio, blocks, verdict, more }, time } => {
+            (Some(ratio), blocks as u32, verdict, more, time)
+        }
         _ => (None, 0, Verdict::Inconclusive, None, ComparedTime::Elapsed),
     };
     TimedRatio {
@@ -77,7 +81,7 @@ fn sentence(base: &Cost, other: &Cost, found: &Relative, spent: f64) -> String {
     /// An interval that spans more than this factor means nothing.
     const NOTHING: f64 = 4.0;
     let [one, two] = [other, base].map(name);
-    let Relative::Times { ratio, verdict, more, time, .. } = found else {
+    let Relative::Times { found: Lockstep { ratio, verdict, more, .. }, time } = found else {
         return match found {
             Relative::HoldsZero => {
                 format!("{one} and {two} cannot be compared: one of them cannot be told from its baseline")
@@ -114,7 +118,6 @@ fn sentence(base: &Cost, other: &Cost, found: &Relative, spent: f64) -> String {
 
 /// What the difference of a run consists of, by the means of both.
 fn parts(base: &Cost, other: &Cost) -> String {
-    let signed = |ns: f64| if ns > 0.0 { format!("+{}", Nanoseconds(ns)) } else { Nanoseconds(ns).to_string() };
     let elapsed = |cost: &Cost| cost.cpu_ns.user.0 + cost.cpu_ns.system.0 + cost.wait_ns.0;
     format!(
         "{} a run on average: user {}, kernel {}, waiting {}",

@@ -66,7 +66,7 @@ fn resident(file: &ResidentFile, style: Style) -> String {
     text += &format!("  [{}]", map(file, each));
     text += &style.dim(&format!("  one sign: {}; . none  - some  + half or more  # all\n", counted(each, "page")));
     if !file.ranges.is_empty() {
-        text += &(style.paragraph("  pages ", &ranges(&file.ranges)) + "\n");
+        text += &style.paragraph("  pages ", &ranges(&file.ranges));
     }
     text
 }
@@ -105,7 +105,7 @@ fn ranges(ranges: &[Range<u64>]) -> String {
     };
     let mut texts: Vec<String> = ranges.iter().take(MOST_RANGES).map(one).collect();
     if ranges.len() > MOST_RANGES {
-        texts.push(format!("and {} more ranges", whole((ranges.len() - MOST_RANGES) as u64)));
+        texts.push(format!("and {}", counted((ranges.len() - MOST_RANGES) as u64, "more range")));
     }
     texts.join(", ")
 }
@@ -137,6 +137,7 @@ mod tests {
     #[test]
     fn a_page_for_every_kind_of_file() {
         let scattered: Vec<_> = (0..100).map(|page| 10 * page..10 * page + 1).collect();
+        assert!(ranges(&scattered[..=MOST_RANGES]).ends_with("110, and 1 more range"));
         let all = std::iter::once(0..5).collect::<Vec<_>>();
         let files = [file(0, &[]), file(5, &all), file(1000, &scattered), file(65_536, &[])];
         insta::assert_snapshot!(resident_files(&files, Style::PLAIN));

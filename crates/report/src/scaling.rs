@@ -9,7 +9,7 @@ use crate::chart::{Axis, Chart, Series, Unit};
 use crate::footnotes::Footnotes;
 use crate::grid::Grid;
 use crate::head::head_line;
-use crate::interval::with_ends;
+use crate::interval::{half_share, with_ends};
 use crate::text::Style;
 
 /// The speed-up of every kind of work by the number of CPUs.
@@ -51,12 +51,12 @@ pub fn scaling(run: &Run, scalings: &[Scaling], width: usize, style: Style) -> S
         }
     }
     page += &grid.render(style);
-    page += &format!("\n{}\n", style.bold("what the numbers of CPUs say"));
+    page += &style.title("what the numbers of CPUs say");
     page +=
         &style.paragraphs("  ", scalings.iter().map(|scaling| format!("{}: {}", scaling.work.name, verdict(scaling))));
     page += &format!("\n{}", scaling_chart(scalings).text(width));
     page += &style.asides("  ", NOTES);
-    page + &notes.render(style)
+    page + &notes.render()
 }
 
 const NOTES: [&str; 4] = [
@@ -73,16 +73,11 @@ fn cells(level: &CostAtCpus) -> Vec<String> {
         None => ("-".into(), "-".into(), "-".into()),
         Some(speed_up) => (
             significant(speed_up.value),
-            if level.cpus == 1 { "-".into() } else { half(&speed_up) },
+            if level.cpus == 1 { "-".into() } else { half_share(&speed_up) },
             percent(speed_up.value / f64::from(level.cpus)),
         ),
     };
     vec![level.cpus.to_string(), Amount(level.per_second.value).of("/s"), payload, speed_up, width, each]
-}
-
-/// Half an interval as a share of its value.
-fn half(interval: &Interval) -> String {
-    interval.bounded_half().map_or_else(|| "-".into(), |half| percent(half / interval.value))
 }
 
 /// The law of one kind of work, or what is known without it.

@@ -14,10 +14,9 @@ pub(crate) fn not_measured(skipped: &[Skip], style: Style) -> String {
     if skipped.is_empty() {
         return String::new();
     }
-    let heading = style.bold("not measured here");
     let groups: Vec<Vec<&Skip>> =
         if style.is_full() { skipped.iter().map(|skip| vec![skip]).collect() } else { alike(skipped) };
-    format!("\n{heading}\n{}", style.paragraphs("  ", groups.iter().map(|group| sentence(group))))
+    style.title("not measured here") + &style.paragraphs("  ", groups.iter().map(|group| sentence(group)))
 }
 
 /// Skips with one reason, which may differ in its numbers, and one remedy.

@@ -1,7 +1,5 @@
 //! A paper's tables beside this machine's figures, and the test of its sentences here.
 
-use std::collections::BTreeMap;
-
 use analysis::answer::Answer;
 use analysis::study::{Cell, ClaimFigure, Compared, Curve, Curves, StudyAnswer, TableAnswer, Test, TestedClaim};
 use analysis::{by_key, distinct};
@@ -10,7 +8,7 @@ use record::{Departure, Machine, Run};
 
 use crate::chart::{Axis, Chart, Series, Unit};
 use crate::footnotes::Footnotes;
-use crate::grid::{Grid, NOTHING, RowKind};
+use crate::grid::{Grid, NOTHING, RowKind, in_turns};
 use crate::head::{head_line, machine_parts};
 use crate::interval::value_or_bound;
 use crate::prices::blocks;
@@ -19,17 +17,17 @@ use crate::text::Style;
 /// A whole study: the paper, its machines and this one, how many of its sentences hold, the tables in the paper's order, its
 /// errors, its sentences.
 pub fn study(answer: &StudyAnswer, run: &Run, style: Style) -> String {
-    let mut page = style.bold(&style.paragraph("", answer.title)) + "\n";
-    page += &(style.paragraph("  ", &answer.source) + "\n");
-    page += &(style.paragraph("  then: ", &machines(&answer.machines)) + "\n");
-    page += &(style.paragraph("  now:  ", &head_line(run)) + "\n");
+    let mut page = style.headline(answer.title);
+    page += &style.paragraph("  ", &answer.source);
+    page += &style.paragraph("  then: ", &machines(&answer.machines));
+    page += &style.paragraph("  now:  ", &head_line(run));
     let mut words = Grid::new("<<", NOTHING);
     for (word, means) in answer.legend {
         words.add(RowKind::Aside, [&format!("  {word}"), means]);
     }
     page += &words.render(style);
     if !answer.findings.is_empty() {
-        page += &format!("\n{}\n", style.bold(&style.paragraph("", &held(answer))));
+        page += &format!("\n{}", style.headline(&held(answer)));
     }
     let mut notes = Footnotes::of(style);
     for table in &answer.tables {
@@ -37,7 +35,7 @@ pub fn study(answer: &StudyAnswer, run: &Run, style: Style) -> String {
     }
     page += &departures(&answer.departures, style);
     page += &format!("\n{}", sentences(answer, &mut notes, style));
-    let notes = notes.render(style);
+    let notes = notes.render();
     if notes.is_empty() { page } else { format!("{page}\n{notes}") }
 }
 
@@ -74,7 +72,7 @@ fn sentences(answer: &StudyAnswer, notes: &mut Footnotes, style: Style) -> Strin
         let kind = if finding.answer() == Answer::NotMeasured { RowKind::Aside } else { RowKind::Row };
         grid.add(kind, [&outcome(&finding.there, finding.test), &now, claim.trim_end()]);
     }
-    grid.render(style) + &style.asides("  ", ["--all shows the costs that each sentence rests on"])
+    grid.render(style) + &style.aside("  ", "--all shows the costs that each sentence rests on")
 }
 
 /// `yes, 1.02 times`; `no, 0.0117 %` of a CPU; `not measured`.
@@ -117,15 +115,14 @@ fn machines(machines: &[Machine]) -> String {
     if let [machine] = machines {
         return machine_parts(machine).join("   ");
     }
-    let mut models: Vec<&str> = machines.iter().map(|machine| machine.cpu.model.as_str()).collect();
-    models.dedup();
-    models.join(", ")
+    distinct(machines.iter().map(|machine| machine.cpu.model.as_str())).collect::<Vec<_>>().join(", ")
 }
 
 fn tabled(table: &TableAnswer, notes: &mut Footnotes, style: Style) -> String {
     let shown: Vec<usize> = (0..table.columns.len()).filter(|&at| table.columns[at].heading.is_some()).collect();
     let side = |at: &usize| if table.columns[*at].right { '>' } else { '<' };
-    let mut grid = Grid::new(&shown.iter().map(side).collect::<String>(), turns(table, &shown));
+    let turns = shown.iter().map(|&at| table.columns[at].gives_way).enumerate().skip(1);
+    let mut grid = Grid::new(&shown.iter().map(side).collect::<String>(), in_turns(turns));
     let heading = |(place, at): (usize, &usize)| {
         if place == 0 { table.title.clone() } else { table.columns[*at].heading.unwrap_or_default().into() }
     };
@@ -144,18 +141,6 @@ fn tabled(table: &TableAnswer, notes: &mut Footnotes, style: Style) -> String {
     }
     let reasons = (!reasons.is_empty()).then(|| gathered(&reasons));
     grid.render(style) + &style.asides("  ", reasons) + &style.asides("  ", &table.notes)
-}
-
-/// The shown columns that are left out together where the page is too narrow, in their order.
-fn turns(table: &TableAnswer, shown: &[usize]) -> Vec<Vec<usize>> {
-    let mut turns: BTreeMap<u8, Vec<usize>> = BTreeMap::new();
-    for (place, at) in shown.iter().enumerate() {
-        let turn = table.columns[*at].gives_way;
-        if turn > 0 && place > 0 {
-            turns.entry(turn).or_default().push(place);
-        }
-    }
-    turns.into_values().collect()
 }
 
 pub(crate) fn cell(cell: &Cell, notes: &mut Footnotes) -> String {
@@ -209,7 +194,7 @@ fn departures(departures: &[Departure], style: Style) -> String {
     }
     let each = departures.iter().map(Departure::text).collect::<Vec<_>>();
     let text = format!("printed, but not what the printed figures give: {}", each.join("; "));
-    format!("\n{}\n", style.dim(&style.paragraph("  ", &text)))
+    format!("\n{}", style.aside("  ", &text))
 }
 
 /// The width of an answer, and of the lead of a line below it.
@@ -217,10 +202,10 @@ const ANSWER: usize = 12;
 
 fn sentence(finding: &TestedClaim, notes: &mut Footnotes, style: Style) -> String {
     let answer = finding.answer().word();
-    let mut text = style.bold(&style.paragraph(&format!("{answer:>ANSWER$}  "), finding.claim)) + "\n";
+    let mut text = style.bold(&style.running(&format!("{answer:>ANSWER$}  "), finding.claim)) + "\n";
     let mut line = |place: &str, of: &Compared| {
         let lead = format!("{:ANSWER$}  {place} ", "");
-        style.paragraph(&lead, &compared(of, finding.test, notes)) + "\n"
+        style.paragraph(&lead, &compared(of, finding.test, notes))
     };
     text += &line("there", &finding.there);
     for (index, here) in finding.here.iter().enumerate() {

@@ -44,7 +44,7 @@ fn latency(name: &str, latency: &Latency, style: Style) -> String {
         Some(format!("{quantile} {}{interval}", Nanoseconds(latency.at(share)?)))
     });
     let quantiles: Vec<String> = quantiles.chain([counted(latency.samples() as u64, "sample")]).collect();
-    style.paragraph(&format!("{}: ", style.bold(name)), &quantiles.join(", ")) + "\n"
+    style.paragraph(&format!("{}: ", style.bold(name)), &quantiles.join(", "))
 }
 
 fn notes(terminal: &OwnTerminal) -> Vec<String> {

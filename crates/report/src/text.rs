@@ -1,6 +1,6 @@
 //! Text on a page: its width, its colours, and how long names are shortened.
 
-use record::units::grouped;
+use record::units::{grouped, significant};
 
 /// Whether a page contains colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +34,6 @@ const WIDEST_TEXT: usize = 118;
 impl Style {
     /// A page for a file or a pipe: without colours, 100 columns wide.
     pub const PLAIN: Style = Style { colours: Colours::Off, width: 100, detail: Detail::Folded };
-    /// The same with colours.
-    pub const COLOURED: Style = Style { colours: Colours::On, width: 100, detail: Detail::Folded };
 
     /// A page of this many columns.
     pub fn new(colours: Colours, width: usize) -> Style {
@@ -76,9 +74,14 @@ impl Style {
         text
     }
 
-    /// Running text, filled to the page's width. The first line starts with `first`, the others with the same number of
-    /// spaces, or fewer on a narrow page.
-    pub(crate) fn paragraph(self, first: &str, text: &str) -> String {
+    /// How many of a list are shown: this many, or all on a full page.
+    pub(crate) fn most(self, folded: usize) -> usize {
+        if self.is_full() { usize::MAX } else { folded }
+    }
+
+    /// Running text, filled to the page's width, without a line feed at its end. The first line starts with `first`, the
+    /// others with the same number of spaces, or fewer on a narrow page.
+    pub(crate) fn running(self, first: &str, text: &str) -> String {
         let width = self.width.min(WIDEST_TEXT);
         let rest = " ".repeat(display_width(first).min(width / 4));
         let text = text.replace('\n', " ");
@@ -93,14 +96,34 @@ impl Style {
         wrapped(&indent, &format!("{lead}{text}"))
     }
 
-    /// Each text as a paragraph of its own, whose first line starts with `first`.
-    pub(crate) fn paragraphs<T: AsRef<str>>(self, first: &str, texts: impl IntoIterator<Item = T>) -> String {
-        texts.into_iter().map(|text| self.paragraph(first, text.as_ref()) + "\n").collect()
+    /// Running text with its line feed.
+    pub(crate) fn paragraph(self, first: &str, text: &str) -> String {
+        self.running(first, text) + "\n"
     }
 
-    /// The same of what stands below a table, which is dim.
+    /// Each text as a paragraph of its own, whose first line starts with `first`.
+    pub(crate) fn paragraphs<T: AsRef<str>>(self, first: &str, texts: impl IntoIterator<Item = T>) -> String {
+        texts.into_iter().map(|text| self.paragraph(first, text.as_ref())).collect()
+    }
+
+    /// A paragraph that is dim: what stands below a table.
+    pub(crate) fn aside(self, first: &str, text: &str) -> String {
+        self.dim(&self.running(first, text)) + "\n"
+    }
+
+    /// Each text as an aside of its own.
     pub(crate) fn asides<T: AsRef<str>>(self, first: &str, texts: impl IntoIterator<Item = T>) -> String {
-        texts.into_iter().map(|text| self.dim(&self.paragraph(first, text.as_ref())) + "\n").collect()
+        texts.into_iter().map(|text| self.aside(first, text.as_ref())).collect()
+    }
+
+    /// A paragraph that is bold: what matters most.
+    pub(crate) fn headline(self, text: &str) -> String {
+        self.bold(&self.running("", text)) + "\n"
+    }
+
+    /// The title of a part of the page, below an empty line.
+    pub(crate) fn title(self, title: &str) -> String {
+        format!("\n{}\n", self.bold(title))
     }
 
     pub(crate) fn bold(self, text: &str) -> String {
@@ -173,7 +196,7 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
 }
 
 /// The first characters, of at most this many columns together.
-fn taken(text: impl Iterator<Item = char>, most: usize) -> String {
+pub(crate) fn taken(text: impl Iterator<Item = char>, most: usize) -> String {
     let mut used = 0;
     let fits = |c: &char| {
         used += display_width(c.encode_utf8(&mut [0; 4]));
@@ -203,9 +226,38 @@ pub(crate) fn capitalized(text: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
+/// The first names, and how many there are beyond them: `a, b and 3 more`.
+pub(crate) fn and_more(names: impl ExactSizeIterator<Item = String>, most: usize) -> String {
+    let more = names.len().saturating_sub(most);
+    let named = names.take(most).collect::<Vec<_>>().join(", ");
+    if more > 0 { format!("{named} and {more} more") } else { named }
+}
+
+/// The first names, with dots for those beyond them: `a, b, ...`.
+pub(crate) fn and_so_on(names: impl ExactSizeIterator<Item = String>, most: usize) -> String {
+    let more = if names.len() > most { ", ..." } else { "" };
+    names.take(most).collect::<Vec<_>>().join(", ") + more
+}
+
+/// `2`, `0.500`: a whole number in full, another one by its first digits; `?` for what is no number.
+pub(crate) fn number(value: f64) -> String {
+    if !value.is_finite() {
+        "?".into()
+    } else if value.fract() == 0.0 {
+        format!("{value}")
+    } else {
+        significant(value)
+    }
+}
+
 /// A count: a whole number.
 pub(crate) fn times(count: u64) -> String {
-    if count < 100 { count.to_string() } else { grouped(count as f64) }
+    events(count as f64)
+}
+
+/// A number of events, which need not be whole where it is a mean.
+pub(crate) fn events(number: f64) -> String {
+    if number.fract() == 0.0 && number.abs() < 100.0 { format!("{number}") } else { grouped(number) }
 }
 
 #[cfg(test)]
@@ -230,7 +282,7 @@ mod tests {
             "howslow 0.1.0\n  Some CPU, 2 CPUs   KVM guest"
         );
         assert_eq!(
-            style.paragraph("", "the time differs by at most 1.5 %, in all"),
+            style.running("", "the time differs by at most 1.5 %, in all"),
             "the time differs by at most\n1.5 %, in all"
         );
     }
@@ -242,7 +294,7 @@ mod tests {
             for colours in [Colours::Off, Colours::On] {
                 let style = Style::new(colours, width);
                 for first in ["", "  ", "a name that is long: ", "        -> "] {
-                    let text = style.dim(&style.paragraph(first, &long));
+                    let text = style.dim(&style.running(first, &long));
                     assert!(text.lines().all(|line| display_width(line) <= width.max(2)), "{width}: {text}");
                 }
                 let text = style.fitted(&format!("    {}\n\nshort\n", style.bold(&long)));

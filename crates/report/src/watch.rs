@@ -29,7 +29,7 @@ pub fn watch(document: &WatchDocument, style: Style) -> String {
         return page + &format!("\nno cost changed by {} or more\n", percent(document.least));
     }
     for change in &document.changes {
-        page += &format!("\n{}\n", style.bold(&title(change)));
+        page += &style.title(&title(change));
         let mut grid = Grid::new("<>>>", [vec![2]]);
         for cost in &change.costs {
             let name = typed_name(&cost.cost);

@@ -14,6 +14,8 @@ const PLAUSIBLE_WIDTH: RangeInclusive<f64> = 0.06..=10.0;
 /// After this many runs in a row that came nowhere near the best speed, it is dropped: it is not this machine's.
 const MOST_MISSES: u32 = 3;
 
+/// The file in the data folder.
+const FILE: &str = "known.json";
 /// No list of machines is longer.
 const MOST_BYTES: u64 = 4 << 20;
 
@@ -38,8 +40,7 @@ pub struct Calibration {
 impl Calibration {
     /// Reads the calibration. Leaves out what is missing, damaged or implausible.
     pub fn load(store: &Store) -> Calibration {
-        let text = record::read_input(&store.folder.join("known.json"), MOST_BYTES).unwrap_or_default();
-        let mut calibration: Calibration = serde_json::from_slice(&text).unwrap_or_default();
+        let mut calibration: Calibration = store.read_data(Path::new(FILE), MOST_BYTES).unwrap_or_default();
         calibration.machines.retain(|_, best| PLAUSIBLE_WIDTH.contains(&best.width_cycles));
         calibration
     }
@@ -67,6 +68,6 @@ impl Calibration {
     /// Writes it, whole or not at all. Fails if a folder or file cannot be written.
     pub fn save(&self, store: &Store) -> Result<(), StoreError> {
         let text = serde_json::to_vec_pretty(self).map_err(|error| StoreError::Unwritable(error.to_string()))?;
-        store.write_data(Path::new("known.json"), &text).map(|_| ())
+        store.write_data(Path::new(FILE), &text)
     }
 }

@@ -58,8 +58,8 @@ const HEAD: &str = "SELECT run.key, run.id, run.started, run.ordered, run.howslo
     run.is_full, run.cycle_ns, machine.host, machine.class, machine.cpu_model, machine.kernel, run.quiet, run.machine \
     FROM run JOIN machine ON machine.key = run.machine";
 
-/// The runs of a filter, newest first, from this place on.
-pub(crate) fn heads(backend: &mut dyn Backend, filter: &Filter, skip: usize) -> Result<Vec<Head>, DatabaseError> {
+/// The runs of a filter, newest first.
+pub(crate) fn heads(backend: &mut dyn Backend, filter: &Filter) -> Result<Vec<Head>, DatabaseError> {
     let (mut conditions, mut values) = (Vec::new(), Vec::new());
     let requested = [
         // Not LIKE: a name could hold its wildcards.
@@ -67,14 +67,14 @@ pub(crate) fn heads(backend: &mut dyn Backend, filter: &Filter, skip: usize) -> 
         ("run.ordered >= ?", &filter.since),
         ("run.label = ?", &filter.label),
     ];
-    for (condition, value) in requested.into_iter().filter_map(|(condition, value)| Some((condition, value.as_ref()?)))
-    {
+    for (condition, value) in requested {
+        let Some(value) = value else { continue };
         values.push(SqlValue::Text(value.clone()));
         conditions.push(condition.replace('?', &format!("${}", values.len())));
     }
     let condition = if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) };
     let most = filter.newest.map_or(i64::MAX, |most| most.min(i64::MAX as usize) as i64);
-    let order = format!(" ORDER BY run.ordered DESC, run.id DESC, run.key DESC LIMIT {most} OFFSET {skip}");
+    let order = format!(" ORDER BY run.ordered DESC, run.id DESC, run.key DESC LIMIT {most}");
     Ok(backend.query(&format!("{HEAD}{condition}{order}"), &values)?.iter().map(|row| head(row)).collect())
 }
 
@@ -87,27 +87,27 @@ pub(crate) fn beginning(backend: &mut dyn Backend, begin: &str) -> Result<Vec<He
 
 fn head(row: &[SqlValue]) -> Head {
     // Whoever may write to the database may write anything.
-    let text = |place: usize| row.get(place).map_or(String::new(), |cell| record::printable(cell.text()));
-    let patterns: Vec<String> = row.get(7).and_then(|cell| serde_json::from_str(cell.text()).ok()).unwrap_or_default();
+    let text = |place: usize| record::printable(row[place].text());
+    let patterns: Vec<String> = serde_json::from_str(row[7].text()).unwrap_or_default();
     Head {
-        key: row.first().map_or(0, SqlValue::number),
+        key: row[0].number(),
         id: text(1),
         started: text(2),
         ordered: text(3),
         howslow: text(4),
         build: text(5),
-        label: row.get(6).and_then(SqlValue::optional_text).map(|label| record::printable(&label)),
+        label: row[6].optional_text().map(|label| record::printable(&label)),
         patterns: patterns.iter().map(|pattern| record::printable(pattern)).collect(),
-        full: row.get(8).is_some_and(|cell| cell.number() != 0),
-        cycle_ns: row.get(9).map_or(0.0, SqlValue::real),
+        full: row[8].number() != 0,
+        cycle_ns: row[9].real(),
         host: text(10),
         class: text(11),
         model: text(12),
         kernel: text(13),
         path: std::path::PathBuf::new(),
         // Zero also stands for a run that does not state it.
-        undisturbed: row.get(14).map(SqlValue::real).filter(|quiet| *quiet > 0.0),
-        machine: row.get(15).map_or(0, SqlValue::number),
+        undisturbed: Some(row[14].real()).filter(|quiet| *quiet > 0.0),
+        machine: row[15].number(),
     }
 }
 
@@ -138,10 +138,9 @@ pub(crate) fn packed(document: &[u8]) -> Vec<u8> {
 }
 
 fn unpacked(content: &[u8]) -> Result<Vec<u8>, DatabaseError> {
-    /// Larger documents are refused by every reader.
-    const MOST: u32 = 256 << 20;
     let length = content.first_chunk().map_or(u32::MAX, |length| u32::from_le_bytes(*length));
-    if length > MOST {
+    // Larger ones are refused by every reader.
+    if u64::from(length) > record::MOST_RUN_BYTES {
         return Err("the document is damaged".into());
     }
     lz4_flex::block::decompress_size_prepended(content).map_err(|_| "the document is damaged".into())
@@ -183,7 +182,7 @@ pub(crate) fn costs(
     each: &mut dyn FnMut(&CostTable, Row) -> ControlFlow<()>,
 ) -> Result<CostTable, DatabaseError> {
     // Once a run is seen its series and doubts are there, because they were written with it.
-    let runs = heads(backend, filter, 0)?;
+    let runs = heads(backend, filter)?;
     let keys = Keys::read(backend)?;
     let known = machines(backend)?;
     let mut series: Vec<(Series, i64)> = keys.series.into_iter().filter(|(series, _)| wanted(series)).collect();

@@ -1,12 +1,12 @@
 //! A run's document as the tables hold it: its facts, one line a cost, and the document itself. Samples are passed over,
 //! so that thousands of documents are taken in a minute.
 
-use record::{Estimate, Figures, Machine, Origin, Point, ReadError, Run, printable};
+use record::{Estimate, Figures, Machine, OLDER_SCHEMA, Origin, Point, ReadError, Run, SCHEMA, printable};
 use serde::Deserialize;
 use twox_hash::XxHash3_128;
 
 use crate::error::StoreError;
-use crate::head::SettingsPart;
+use crate::head::{NoisePart, SettingsPart};
 use crate::id::check_id;
 use crate::rows::{Row, Series};
 use crate::write::document_of;
@@ -77,7 +77,7 @@ impl Document {
             serde_json::error::Category::Data => ReadError::Malformed(printable(&error.to_string())),
             _ => ReadError::Damaged(error),
         })?;
-        if ![record::OLDER_SCHEMA, record::SCHEMA].contains(&document.schema.as_str()) {
+        if ![OLDER_SCHEMA, SCHEMA].contains(&document.schema.as_str()) {
             return Err(ReadError::Schema { found: printable(&document.schema) });
         }
         check_id(&document.id).map_err(|error| ReadError::Malformed(error.to_string()))?;
@@ -128,13 +128,6 @@ struct RunPart {
     #[serde(default)]
     noise: NoisePart,
     costs: Vec<CostPart>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct NoisePart {
-    cycle_ns: f64,
-    cpus: Vec<record::CpuQuiet>,
 }
 
 #[derive(Deserialize)]

@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::error::StoreError;
 use crate::runs::Store;
 
+/// The file in the data folder.
+const FILE: &str = "figures.json";
+
 /// The number of runs remembered for one machine. Older ones show less of its present state.
 const MOST_RUNS: usize = 10;
 
@@ -72,12 +75,9 @@ impl Earlier<'_> {
 
 impl FigureHistory {
     pub fn load(store: &Store) -> FigureHistory {
-        let path = store.folder.join("figures.json");
-        if !path.exists() {
-            return FigureHistory::default();
-        }
-        let text = record::read_input(&path, MOST_BYTES).unwrap_or_default();
-        serde_json::from_slice(&text).unwrap_or(FigureHistory { damaged: true, ..FigureHistory::default() })
+        let damaged = store.folder.join(FILE).exists();
+        let known = store.read_data(Path::new(FILE), MOST_BYTES);
+        known.unwrap_or(FigureHistory { damaged, ..FigureHistory::default() })
     }
 
     /// The runs that show something of a run of this kind on this machine.
@@ -115,7 +115,7 @@ impl FigureHistory {
     /// Writes what is remembered, completely or not at all. Fails if a folder or file cannot be written.
     pub fn save(&mut self, store: &Store) -> Result<(), StoreError> {
         let text = self.text(MOST_BYTES).map_err(|error| StoreError::Unwritable(error.to_string()))?;
-        store.write_data(Path::new("figures.json"), &text).map(|_| ())
+        store.write_data(Path::new(FILE), &text)
     }
 
     /// The document, without the machines that measured longest ago if it would be longer.

@@ -5,11 +5,12 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use record::ReadError;
+use analysis::parallel::answers;
+use record::{MOST_RUN_BYTES, ReadError};
 
 use crate::entry::{Document, digest};
 use crate::error::StoreError;
-use crate::head::{Head, MOST_BYTES};
+use crate::head::Head;
 use crate::id::{LONGEST, check_id};
 use crate::rows::{CostTable, Filter, Row, Series};
 use crate::write::OpenFolder;
@@ -94,9 +95,10 @@ fn is_stem(stem: &str) -> bool {
     stem.len() <= LONGEST + 1 + BESIDE && record::is_plain_name(stem)
 }
 
-/// The newest first.
-pub(crate) fn sort(heads: &mut [Head]) {
+/// The newest first, and no more of them than the filter means.
+pub(crate) fn newest(heads: &mut Vec<Head>, filter: &Filter) {
     heads.sort_by(|one, other| (&other.ordered, &other.id, other.key).cmp(&(&one.ordered, &one.id, one.key)));
+    heads.truncate(filter.newest.unwrap_or(usize::MAX));
 }
 
 /// The rows of the documents in these files, as a database shows them. A file that cannot be read is left out.
@@ -107,17 +109,14 @@ pub(crate) fn costs(
     each: &mut dyn FnMut(&CostTable, Row) -> ControlFlow<()>,
 ) -> CostTable {
     heads.retain(|head| filter.means(head));
-    sort(&mut heads);
-    heads.truncate(filter.newest.unwrap_or(usize::MAX));
+    newest(&mut heads, filter);
     // Everything is read twice, because the lists are complete before the first row is shown.
-    let read = |head: &Head| document(&head.path).ok().and_then(|document| Document::read(&document).ok());
+    let read = |head: &Head| Document::read(&document(&head.path).ok()?).ok();
     let costs = |head: &Head| read(head).into_iter().flat_map(|entry| entry.costs).filter(|cost| wanted(&cost.series));
     let (mut series, mut doubts) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
     let mut machines = Vec::new();
-    for head in &mut heads {
-        let entry = read(head);
-        head.undisturbed = entry.as_ref().and_then(|entry| entry.undisturbed);
-        let (machine, costs) = entry.map(|entry| (entry.machine, entry.costs)).unwrap_or_default();
+    for head in &heads {
+        let (machine, costs) = read(head).map(|entry| (entry.machine, entry.costs)).unwrap_or_default();
         machines.push(Arc::new(machine));
         for cost in costs.into_iter().filter(|cost| wanted(&cost.series)) {
             series.insert(cost.series);
@@ -142,7 +141,21 @@ pub(crate) fn costs(
     table
 }
 
+/// Documents that are read before the first of them is shown, for each processor.
+const AT_ONCE: usize = 16;
+
+/// Reads what these documents hold, without their samples, on several processors, and shows them in this order. A few of them are
+/// in memory at a time.
+pub fn read_documents(files: &[PathBuf], each: &mut dyn FnMut(&Path, Result<Document, ReadError>)) {
+    let readers = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 8);
+    let read = |file: &PathBuf| Document::read(&document(file)?);
+    for files in files.chunks(readers * AT_ONCE) {
+        let documents = answers(files, |file| Some(read(file)));
+        files.iter().zip(documents).for_each(|(file, read)| each(file, read));
+    }
+}
+
 /// The bytes of a document's file. Fails if it cannot be read.
 pub(crate) fn document(path: &Path) -> Result<Vec<u8>, ReadError> {
-    Ok(record::read_input(path, MOST_BYTES)?)
+    Ok(record::read_input(path, MOST_RUN_BYTES)?)
 }

@@ -4,17 +4,15 @@ use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use record::{Machine, Run, printable};
+use record::{CpuQuiet, MOST_RUN_BYTES, Machine, Run, printable};
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::label::check_text;
 
-/// Larger files are no runs.
-pub(crate) const MOST_BYTES: u64 = 256 << 20;
 /// How much of a file is read for its head: machine and settings are a few kilobytes. The second number is for the rare larger one,
 /// the third for a file of another writer, in which the costs are before them.
-const READ_BYTES: [u64; 3] = [64 << 10, 1 << 20, MOST_BYTES];
+const READ_BYTES: [u64; 3] = [64 << 10, 1 << 20, MOST_RUN_BYTES];
 /// What precedes the costs: id, start, machine and settings.
 const PARTS: usize = 4;
 
@@ -107,10 +105,12 @@ impl Head {
     }
 }
 
-#[derive(Deserialize)]
-struct NoiseHead {
-    #[serde(default)]
-    cycle_ns: f64,
+/// What a store reads of the noise of a run.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct NoisePart {
+    pub cycle_ns: f64,
+    pub cpus: Vec<CpuQuiet>,
 }
 
 struct HeadVisitor<'a>(&'a mut Head);
@@ -142,7 +142,10 @@ impl<'de> Visitor<'de> for HeadVisitor<'_> {
                     head.model = printable(&machine.cpu.model);
                     head.kernel = printable(&machine.kernel.release);
                 }
-                "noise" => head.cycle_ns = map.next_value::<NoiseHead>()?.cycle_ns,
+                "noise" => {
+                    let noise: NoisePart = map.next_value()?;
+                    (head.cycle_ns, head.undisturbed) = (noise.cycle_ns, record::undisturbed(&noise.cpus));
+                }
                 "settings" => {
                     let settings = map.next_value::<SettingsPart>()?.shown();
                     (head.label, head.patterns, head.full) = (settings.label, settings.patterns, settings.full);

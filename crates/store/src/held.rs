@@ -20,7 +20,8 @@ use crate::rows::{CostTable, Filter, Row, Series};
 pub(crate) struct Held {
     backend: Box<dyn Backend>,
     address: Address,
-    place: String,
+    /// Its name, without user and password.
+    pub place: String,
 }
 
 impl Held {
@@ -30,12 +31,7 @@ impl Held {
         let failed = |error: DatabaseError| failed(address, &place, &error);
         let backend = match (address, sqlite_file(address, folder)) {
             (Address::Postgres(url), _) => postgres(url)?,
-            (_, Some(file)) => {
-                if purpose == Purpose::Read && !file.exists() {
-                    return Ok(None);
-                }
-                sqlite(&file)?
-            }
+            (_, Some(file)) if purpose == Purpose::Write || file.exists() => sqlite(&file)?,
             _ => return Ok(None),
         };
         let mut backend = backend.map_err(failed)?;
@@ -54,10 +50,6 @@ impl Held {
         }
     }
 
-    pub(crate) fn place(&self) -> String {
-        self.place.clone()
-    }
-
     /// What the database answers; its errors name the store.
     fn answered<T>(
         &mut self,
@@ -66,8 +58,8 @@ impl Held {
         question(self.backend.as_mut()).map_err(|error| failed(&self.address, &self.place, &error))
     }
 
-    pub(crate) fn heads(&mut self, filter: &Filter, skip: usize) -> Result<Vec<Head>, StoreError> {
-        self.answered(|backend| database::heads(backend, filter, skip)).map(|heads| self.placed(heads))
+    pub(crate) fn heads(&mut self, filter: &Filter) -> Result<Vec<Head>, StoreError> {
+        self.answered(|backend| database::heads(backend, filter)).map(|heads| self.placed(heads))
     }
 
     pub(crate) fn beginning(&mut self, begin: &str) -> Result<Vec<Head>, StoreError> {

@@ -7,10 +7,6 @@ pub(crate) const LONGEST: usize = 100;
 
 /// Checks that an id is harmless as a file name anywhere. Fails if it is not.
 pub(crate) fn check_id(id: &str) -> Result<(), StoreError> {
-    if is_id(id) { Ok(()) } else { Err(StoreError::Id(record::printable(id))) }
-}
-
-/// True for a plain name that is not long.
-pub(crate) fn is_id(id: &str) -> bool {
-    id.len() <= LONGEST && record::is_plain_name(id)
+    let is_id = id.len() <= LONGEST && record::is_plain_name(id);
+    if is_id { Ok(()) } else { Err(StoreError::Id(record::printable(id))) }
 }

@@ -210,7 +210,7 @@ fn add_costs(costs: &mut Vec<Row<i64>>, run: i64, entry: &Document, keys: &Keys)
 }
 
 /// What happened to the files of [`take_in`].
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Imported {
     /// The files whose documents are in the store now, with their numbers.
     pub kept: Vec<(PathBuf, ImportOutcome)>,
@@ -231,8 +231,6 @@ pub(crate) fn take_in(
     let (give, take) = sync_channel::<(PathBuf, Result<Ready, ReadError>)>(WAITING);
     let readers = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 8);
     std::thread::scope(|scope| {
-        // It goes before the threads are waited for, which may wait to send.
-        let take = take;
         for _ in 0..readers.min(files.len()) {
             let (give, next) = (give.clone(), &next);
             scope.spawn(move || {
@@ -246,33 +244,31 @@ pub(crate) fn take_in(
             });
         }
         drop(give);
-        let mut imported = Imported::default();
+        let (mut kept, mut refused, mut gone) = (Vec::new(), Vec::new(), 0);
+        // This ends before the threads are waited for, which may wait to send.
+        let mut documents = take.into_iter().filter_map(|(file, read)| match read {
+            Ok(document) => Some((file, document)),
+            // Another process has taken it in and put it away.
+            Err(_) if is_gone(&file) => {
+                gone += 1;
+                None
+            }
+            Err(why) => {
+                refused.push((file, why));
+                None
+            }
+        });
         let mut keys = Keys::default();
-        let (mut names, mut ready, mut gone) = (Vec::new(), Vec::new(), 0);
         loop {
-            let received = take.recv().ok();
-            let end = received.is_none();
-            match received {
-                Some((file, Ok(document))) => {
-                    names.push(file);
-                    ready.push(document);
-                }
-                // Another process has taken it in and put it away.
-                Some((file, Err(_))) if is_gone(&file) => gone += 1,
-                Some((file, Err(why))) => imported.refused.push((file, why)),
-                None => {}
-            }
-            if ready.len() >= BATCH || (end && !ready.is_empty()) {
-                let kept = insert(backend, &mut keys, &ready)?;
-                imported.kept.extend(names.drain(..).zip(kept));
-                ready.clear();
-            }
-            if end {
+            let (names, ready): (Vec<PathBuf>, Vec<Ready>) = documents.by_ref().take(BATCH).unzip();
+            if ready.is_empty() {
                 break;
             }
+            kept.extend(names.into_iter().zip(insert(backend, &mut keys, &ready)?));
         }
-        imported.left = files.len() - imported.kept.len() - imported.refused.len() - gone;
-        Ok(imported)
+        drop(documents);
+        let left = files.len() - kept.len() - refused.len() - gone;
+        Ok(Imported { kept, refused, left })
     })
 }
 

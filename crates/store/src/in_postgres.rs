@@ -15,7 +15,7 @@ use futures_util::TryStreamExt;
 use tokio::runtime::Runtime;
 use tokio_postgres::binary_copy::{BinaryCopyInWriter, BinaryCopyOutStream};
 use tokio_postgres::types::private::BytesMut;
-use tokio_postgres::types::{IsNull, ToSql, Type};
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type};
 use tokio_postgres::{Client, Column, Config, Statement};
 
 use crate::backend::{Backend, DatabaseError, SqlDialect, SqlValue};
@@ -198,18 +198,22 @@ impl ToSql for SqlValue {
 }
 
 fn values(row: &tokio_postgres::Row) -> Result<Vec<SqlValue>, tokio_postgres::Error> {
-    let value = |place: usize, column: &Column| {
-        Ok(match *column.type_() {
-            Type::INT8 => row.try_get::<_, Option<i64>>(place)?.map_or(SqlValue::Nothing, SqlValue::Whole),
-            Type::INT4 => {
-                row.try_get::<_, Option<i32>>(place)?.map_or(SqlValue::Nothing, |number| SqlValue::Whole(number.into()))
-            }
-            Type::FLOAT8 => row.try_get::<_, Option<f64>>(place)?.map_or(SqlValue::Nothing, SqlValue::Real),
-            Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(place)?.map_or(SqlValue::Nothing, SqlValue::Bytes),
-            _ => row.try_get::<_, Option<String>>(place)?.map_or(SqlValue::Nothing, SqlValue::Text),
-        })
+    let read = |(place, column): (usize, &Column)| match *column.type_() {
+        Type::INT8 => value(row, place, SqlValue::Whole),
+        Type::INT4 => value(row, place, |number: i32| SqlValue::Whole(number.into())),
+        Type::FLOAT8 => value(row, place, SqlValue::Real),
+        Type::BYTEA => value(row, place, SqlValue::Bytes),
+        _ => value(row, place, SqlValue::Text),
     };
-    row.columns().iter().enumerate().map(|(place, column)| value(place, column)).collect()
+    row.columns().iter().enumerate().map(read).collect()
+}
+
+fn value<'a, T: FromSql<'a>>(
+    row: &'a tokio_postgres::Row,
+    place: usize,
+    kind: fn(T) -> SqlValue,
+) -> Result<SqlValue, tokio_postgres::Error> {
+    Ok(row.try_get::<_, Option<T>>(place)?.map_or(SqlValue::Nothing, kind))
 }
 
 const COLUMNS: &str = "run, series, doubts, value, low, high, cycles";

@@ -44,21 +44,19 @@ pub struct PriceBook {
 impl PriceBook {
     /// Reads the prices of the state of a machine that a text describes. A missing or damaged file counts as empty.
     pub fn load(store: &Store, state: &str) -> PriceBook {
-        let text = record::read_input(&store.folder.join(file(&name(state))), MOST_BYTES).unwrap_or_default();
-        serde_json::from_slice(&text).unwrap_or_default()
+        store.read_data(&file(&name(state)), MOST_BYTES).unwrap_or_default()
     }
 
     /// The prices with this name as a run, if there are some.
     pub fn called(store: &Store, name: &str) -> Option<Run> {
         let is_one = name.strip_prefix(BEGIN).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        let text = is_one.then(|| record::read_input(&store.folder.join(file(name)), MOST_BYTES).ok()).flatten()?;
-        serde_json::from_slice::<PriceBook>(&text).ok()?.run
+        if is_one { store.read_data::<PriceBook>(&file(name), MOST_BYTES)?.run } else { None }
     }
 
     /// Writes them, completely or not at all. Fails if a folder or file cannot be written.
     pub fn save(&self, store: &Store, state: &str) -> Result<(), StoreError> {
         let text = serde_json::to_vec(self).map_err(|error| StoreError::Unwritable(error.to_string()))?;
-        store.write_data(&file(&name(state)), &text).map(|_| ())
+        store.write_data(&file(&name(state)), &text)
     }
 
     /// Forgets the prices of runs that are kept no more; the others are then looked at again. Returns the runs to look at.

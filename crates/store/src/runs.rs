@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use record::Run;
+use serde::de::DeserializeOwned;
 
 use crate::address::Address;
 use crate::database::Purpose;
@@ -92,14 +93,14 @@ impl Store {
         check_owner(&self.folder)?;
         let document = document_of(run)?;
         let file = self.files().keep(&run.id, &document);
-        let why = match Held::open(&self.address, &self.folder, Purpose::Write) {
+        let why = match self.held(Purpose::Write) {
             Ok(Some(mut held)) => match held.keep(&document) {
                 Ok(()) => {
                     // One that stays is taken in again, which changes nothing.
                     let _ = file.map(|file| std::fs::remove_file(file.path));
                     // A folder in which other runs wait stays.
                     let _ = std::fs::remove_dir(self.files().folder());
-                    return Ok(Kept { place: held.place(), warning: None });
+                    return Ok(Kept { place: held.place, warning: None });
                 }
                 Err(error) => Some(error),
             },
@@ -121,14 +122,13 @@ impl Store {
 
     /// The heads of the runs that a filter means, newest first. Fails as [`Store::list`] does.
     pub fn runs(&self, filter: &Filter) -> Result<Vec<Head>, StoreError> {
-        let mut heads = if let Some(mut held) = self.held()? { held.heads(filter, 0)? } else { Vec::new() };
+        let mut heads = if let Some(mut held) = self.held(Purpose::Read)? { held.heads(filter)? } else { Vec::new() };
         // Runs that wait to be taken in are runs all the same. One that is being taken in is in both places.
         let known: HashSet<_> = heads.iter().map(Head::name).collect();
         let mut waiting = self.files().heads()?;
         waiting.retain(|head| filter.means(head) && !known.contains(&head.name()));
         heads.append(&mut waiting);
-        files::sort(&mut heads);
-        heads.truncate(filter.newest.unwrap_or(usize::MAX));
+        files::newest(&mut heads, filter);
         Ok(heads)
     }
 
@@ -141,7 +141,7 @@ impl Store {
         wanted: &dyn Fn(&Series) -> bool,
         each: &mut dyn FnMut(&CostTable, Row) -> ControlFlow<()>,
     ) -> Result<CostTable, StoreError> {
-        match self.held()? {
+        match self.held(Purpose::Read)? {
             Some(mut held) => held.costs(filter, wanted, each),
             None => Ok(files::costs(self.files().heads()?, filter, wanted, each)),
         }
@@ -192,9 +192,7 @@ impl Store {
             let io = |source| StoreError::Io { what: "remove", path: head.path.clone(), source };
             return std::fs::remove_file(&head.path).map_err(io);
         }
-        let Some(mut held) = Held::open(&self.address, &self.folder, Purpose::Write)? else {
-            return Err(self.unknown(&head.id));
-        };
+        let Some(mut held) = self.held(Purpose::Write)? else { return Err(self.unknown(&head.id)) };
         let document = held.remove(head)?;
         for path in self.taken_files(&head.id) {
             if files::document(&path).is_ok_and(|there| document.as_ref() == Some(&there)) {
@@ -210,7 +208,7 @@ impl Store {
         if head.key == 0 {
             return open_file(&head.path);
         }
-        match self.held()? {
+        match self.held(Purpose::Read)? {
             Some(mut held) => held.read(head),
             None => Err(self.unknown(&head.id)),
         }
@@ -226,7 +224,8 @@ impl Store {
         if begin.is_empty() || !begin.is_ascii() {
             return Ok(Vec::new());
         }
-        let mut found = if let Some(mut held) = self.held()? { held.beginning(begin)? } else { Vec::new() };
+        let mut found =
+            if let Some(mut held) = self.held(Purpose::Read)? { held.beginning(begin)? } else { Vec::new() };
         let files = self.files();
         let waiting = files.ids()?.into_iter().filter(|name| name.starts_with(begin));
         found.extend(waiting.map(|name| {
@@ -254,8 +253,8 @@ impl Store {
         database.unwrap_or_else(|| self.files().folder().display().to_string())
     }
 
-    fn held(&self) -> Result<Option<Held>, StoreError> {
-        Held::open(&self.address, &self.folder, Purpose::Read)
+    pub(crate) fn held(&self, purpose: Purpose) -> Result<Option<Held>, StoreError> {
+        Held::open(&self.address, &self.folder, purpose)
     }
 
     /// The folder where runs are kept, or wait. Each database but the one in the data folder has its own, so that nothing is
@@ -273,14 +272,18 @@ impl Store {
         Files { base: self.folder.clone(), below: below.into() }
     }
 
-    /// Writes a file in the data folder. Returns its path.
-    pub(crate) fn write_data(&self, name: &Path, bytes: &[u8]) -> Result<PathBuf, StoreError> {
+    /// The document of this name in the data folder. `None` if it is missing, damaged or longer than `most` bytes.
+    pub(crate) fn read_data<T: DeserializeOwned>(&self, name: &Path, most: u64) -> Option<T> {
+        serde_json::from_slice(&record::read_input(&self.folder.join(name), most).ok()?).ok()
+    }
+
+    /// Writes a file in the data folder, completely or not at all. Fails if a folder or the file cannot be written.
+    pub(crate) fn write_data(&self, name: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         check_owner(&self.folder)?;
         let path = self.folder.join(name);
         let io = |source| StoreError::Io { what: "write", path: path.clone(), source };
         let folder = OpenFolder::create(&self.folder, name.parent().unwrap_or(Path::new("")))?;
-        folder.write(Path::new(name.file_name().unwrap_or_default()), bytes).map_err(io)?;
-        Ok(path)
+        folder.write(Path::new(name.file_name().unwrap_or_default()), bytes).map(drop).map_err(io)
     }
 
     /// Keeps a text of what was predicted before it was measured, under this name. Returns its path. Fails if it
@@ -288,7 +291,9 @@ impl Store {
     pub fn keep_prediction(&self, name: &str, ending: &str, text: &str) -> Result<PathBuf, StoreError> {
         let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '-' };
         let name: String = name.chars().map(plain).take(80).collect();
-        self.write_data(&Path::new("predictions").join(format!("{name}.{ending}")), text.as_bytes())
+        let file = Path::new("predictions").join(format!("{name}.{ending}"));
+        self.write_data(&file, text.as_bytes())?;
+        Ok(self.folder.join(file))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::database::Purpose;
 use crate::error::StoreError;
 use crate::files::Files;
 use crate::folder::check_owner;
-use crate::held::{Held, Imported};
+use crate::held::Imported;
 use crate::runs::{Store, Taken};
 
 /// Where files go whose runs are in the database of the data folder.
@@ -25,9 +25,7 @@ impl Store {
     pub fn take_in(&self, paths: &[PathBuf]) -> Result<Taken, StoreError> {
         check_owner(&self.folder)?;
         let files = files_of(paths)?;
-        let Some(mut held) = Held::open(&self.address, &self.folder, Purpose::Write)? else {
-            return self.copy(&files);
-        };
+        let Some(mut held) = self.held(Purpose::Write)? else { return self.copy(&files) };
         Ok(taken(&held.take_in(&files, None)?))
     }
 
@@ -42,7 +40,7 @@ impl Store {
         }
         check_owner(&self.folder)?;
         files.sort();
-        let Some(mut held) = Held::open(&self.address, &self.folder, Purpose::Write)? else { return Ok(None) };
+        let Some(mut held) = self.held(Purpose::Write)? else { return Ok(None) };
         let imported = held.take_in(&files, Some(Instant::now() + patience))?;
         let mut away = 0;
         for (path, kept) in &imported.kept {
@@ -52,7 +50,7 @@ impl Store {
                 away += 1;
             }
         }
-        Ok(described(&imported, away, &held.place(), &folder, self.keeps_taken()))
+        Ok(described(&imported, away, &held.place, &folder, self.keeps_taken()))
     }
 
     /// True if files that were taken in are moved, not removed: those of the data folder can be of a howslow that had no

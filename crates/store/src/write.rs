@@ -38,15 +38,15 @@ impl OpenFolder {
         Ok(folder)
     }
 
+    const FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
     fn open(path: &Path) -> Result<OpenFolder, Error> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(OpenFolder(openat(CWD, path, flags, Mode::empty())?.into()))
+        Ok(OpenFolder(openat(CWD, path, OpenFolder::FLAGS, Mode::empty())?.into()))
     }
 
     fn inner(&self, name: &Path) -> Result<OpenFolder, Error> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let own = statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?.st_uid == geteuid().as_raw();
-        let flags = if own { flags } else { flags | OFlags::NOFOLLOW };
+        let flags = if own { OpenFolder::FLAGS } else { OpenFolder::FLAGS | OFlags::NOFOLLOW };
         Ok(OpenFolder(openat(&self.0, name, flags, Mode::empty())?.into()))
     }
 

@@ -57,11 +57,11 @@ pub fn apart_until<T: Serialize + DeserializeOwned>(
 
 /// As [`apart`], for work in a folder that is removed if this process is killed meanwhile. Fails as [`apart`] does.
 pub fn apart_in<T: Serialize + DeserializeOwned>(
-    folder: Option<&Path>,
+    folder: &Path,
     patience: Duration,
     work: impl FnOnce() -> T,
 ) -> Result<T, Lost> {
-    forked(folder, patience, &|| false, work)
+    forked(Some(folder), patience, &|| false, work)
 }
 
 fn forked<T: Serialize + DeserializeOwned>(

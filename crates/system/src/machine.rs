@@ -11,7 +11,6 @@
 
 mod cache;
 mod cgroup;
-mod counters;
 mod cpu;
 mod frequency;
 mod host;
@@ -42,7 +41,7 @@ pub use present::present;
 pub use processor::processor_name;
 pub use rights::remedy_of_refusal;
 pub use task::{TaskStat, processor_time, scheduled_ns};
-pub use topology::{Distance, Topology, kind_of_core};
+pub use topology::{Distance, Topology};
 
 /// The machine this process runs on, as it is now. In a pod, whose host name is the pod's, `HOWSLOW_HOST` names the node.
 pub fn describe() -> Machine {

@@ -45,7 +45,7 @@ impl PerfEvent {
 
     /// `PERF_COUNT_SW_CPU_CLOCK`: a sample whenever so many ns of a CPU went by.
     pub fn cpu_clock(period_ns: u64) -> PerfEvent {
-        PerfEvent { kind: PerfEvent::SOFTWARE, config: 0, sample_period: period_ns, ..PerfEvent::default() }
+        PerfEvent { kind: PerfEvent::SOFTWARE, sample_period: period_ns, ..PerfEvent::default() }
     }
 
     /// Opens the event for this task (0 is the caller, -1 all) on this CPU (-1 is any). Fails with the kernel's
@@ -186,9 +186,9 @@ mod tests {
     /// Faults of this thread, each with its time: more of them than the ring holds at once.
     #[test]
     fn samples_come_out_of_the_ring_turn_after_turn() {
-        // `PERF_TYPE_SOFTWARE`, `PERF_COUNT_SW_PAGE_FAULTS` and `PERF_SAMPLE_TIME`.
+        // `PERF_COUNT_SW_PAGE_FAULTS` and `PERF_SAMPLE_TIME`.
         let faults = PerfEvent {
-            kind: 1,
+            kind: PerfEvent::SOFTWARE,
             config: 2,
             sample_period: 1,
             sample_type: 1 << 2,
@@ -211,7 +211,7 @@ mod tests {
             memory.iter_mut().step_by(page_size()).for_each(|byte| *byte = 1);
             kept.push(memory);
             while let Some(record) = event.next_record() {
-                assert_eq!((record.kind, record.bytes.len()), (9, 8), "a sample of one number");
+                assert_eq!((record.kind, record.bytes.len()), (Record::SAMPLE, 8), "a sample of one number");
                 times.push(u64::from_ne_bytes(record.bytes.try_into().expect("eight bytes")));
             }
         }

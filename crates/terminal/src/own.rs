@@ -118,9 +118,8 @@ impl Questions<'_> {
         let begin = Instant::now();
         let answer = Duration::from_secs_f64(median(latency.iter().copied()).unwrap_or(0.0) / 1e9);
         let enough = SHORTEST.max(answer.mul_f64(ANSWERS)).min(time / (WANTED as u32 + 1));
-        let (mut bytes, mut all) = (FIRST, 0);
-        let mut text = payload.text(bytes, rows, columns);
-        let mut passes = Vec::new();
+        let mut text = payload.text(FIRST, rows, columns);
+        let (mut all, mut passes) = (0, Vec::new());
         loop {
             let pass = self.pass(&text, PATIENCE + enough * 10)?;
             all += text.len() as u64;
@@ -129,8 +128,8 @@ impl Questions<'_> {
             if longer {
                 // Up to eight times as long: the first ones are mostly the answer.
                 let factor = enough.as_secs_f64() * 1.2 / pass.parsed_s.max(1e-9);
-                bytes = ((text.len() as f64 * factor.clamp(2.0, 8.0)) as usize).min(LONGEST);
-                text = payload.text(bytes, rows, columns);
+                let bytes = (text.len() as f64 * factor.clamp(2.0, 8.0)) as usize;
+                text = payload.text(bytes.min(LONGEST), rows, columns);
                 continue;
             }
             passes.push(pass);

@@ -20,10 +20,10 @@ use std::sync::Arc;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT};
 
 /// If this variable is set, every test must run: a test that cannot run fails.
-pub const EVERY_TEST: &str = "HOWSLOW_EVERY_TEST";
+const EVERY_TEST: &str = "HOWSLOW_EVERY_TEST";
 
 /// The variable that names the parts of the tests that are left to `.ci/nightly`, such as `systems slurm`.
-pub const LATER: &str = "HOWSLOW_LATER";
+const LATER: &str = "HOWSLOW_LATER";
 
 /// True if this part is left to `.ci/nightly`; prints so.
 pub fn is_for_later(part: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use record::{Observation, Usage};
 
-use crate::change::REACH;
+use crate::statistics::NORMAL_95;
 
 /// Fewer samples than this do not show the kernel's part.
 const FEW: f64 = 10.0;
@@ -77,9 +77,9 @@ fn tick_ns(seen: &Observation) -> f64 {
 /// The interval of a share that was found in so many samples (Wilson 1927, Probable inference, the law of succession, and statistical
 /// inference): unlike the usual one it is right for few samples, and for shares near 0 and 1.
 fn wilson(share: f64, count: f64) -> [f64; 2] {
-    let square = REACH * REACH / count;
+    let square = NORMAL_95 * NORMAL_95 / count;
     let middle = (share + square / 2.0) / (1.0 + square);
-    let half = REACH / (1.0 + square) * (share * (1.0 - share) / count + square / (4.0 * count)).sqrt();
+    let half = NORMAL_95 / (1.0 + square) * (share * (1.0 - share) / count + square / (4.0 * count)).sqrt();
     [middle - half, middle + half]
 }
 

@@ -4,8 +4,8 @@ use record::Run;
 use serde::Serialize;
 
 use super::measured::is_within_calls;
-use super::processes::is_priced_together;
-use super::rows::{Bill, BillRow};
+use super::row::{BillRow, is_priced_together};
+use super::rows::Bill;
 use super::written::WrittenBill;
 use crate::form::{As, TimeFigure};
 use crate::predict::MachineState;
@@ -89,11 +89,11 @@ pub fn elsewhere(here: &WrittenBill, there: &Bill, user: Option<Interval>, carri
     let all = rows.iter().filter_map(|row| row.there).fold(Interval::default(), Interval::plus);
     let known: f64 = rows.iter().filter(|row| row.there.is_some()).filter_map(|row| row.here_ns).sum();
     let counted: f64 = rows.iter().filter_map(|row| row.here_ns).sum();
-    let charge = here.charge();
+    let kernel_ns = here.charged_ns.map(|charged| charged - here.seen.counting_ns());
     let ratio = if known > 0.0 { all.value / known } else { 1.0 };
     // What the lines do not hold is work of the same kernel, as much longer as they are, or as long as here.
-    let rest = charge.kernel_ns.map(|kernel| {
-        let rest = kernel - charge.counting_ns - counted;
+    let rest = kernel_ns.map(|kernel| {
+        let rest = kernel - counted;
         let longer = match carried {
             // Less than nothing is what the lines have too much, which is less where they are cheaper.
             Carried::Added if rest < 0.0 => ratio.min(1.0),
@@ -102,14 +102,14 @@ pub fn elsewhere(here: &WrittenBill, there: &Bill, user: Option<Interval>, carri
         };
         (rest, ordered(rest * longer, [rest, rest * ratio]))
     });
-    let user = charge.user_ns.filter(|ns| *ns > 0.0).map(|ns| (ns, user.map(|ratio| ratio.times(ns))));
+    let user = here.user_ns().filter(|ns| *ns > 0.0).map(|ns| (ns, user.map(|ratio| ratio.times(ns))));
     let mut sum = rest.map_or(all, |(_, rest)| all.plus(rest));
     if let Some((_, Some(user))) = user {
         sum = sum.plus(user);
     }
     // What was measured may be more than was charged, which makes the rest negative.
     let there = Interval { low: sum.low.max(0.0), ..sum };
-    let here_ns = charge.kernel_ns.map(|kernel| kernel - charge.counting_ns + charge.user_ns.unwrap_or(0.0));
+    let here_ns = kernel_ns.map(|kernel| kernel + here.user_ns().unwrap_or(0.0));
     let mut found = BillElsewhere { rows, rest, user, here_ns, there, lacking };
     if found.lacks() {
         found.there.high = f64::INFINITY;
@@ -194,7 +194,7 @@ fn ordered(value: f64, [one, other]: [f64; 2]) -> Interval {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::CALLS;
+    use super::super::row::CALLS;
     use super::*;
 
     /// What becomes of a written bill at these prices.

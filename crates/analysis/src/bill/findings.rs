@@ -162,16 +162,15 @@ fn small(call: &CallCount, seen: &Observation, bill: &Bill) -> Option<Saving> {
     if answered < FEW || mean >= SMALL || mean <= 0.0 || !moves || takes_turns(call, seen) {
         return None;
     }
-    let fewer = answered as f64 - (bytes / BUFFER).ceil();
+    let buffers = (bytes / BUFFER).ceil();
+    let fewer = answered as f64 - buffers;
     let text = format!(
-        "{} moved {mean:.1} bytes a call: with a buffer of 4 KiB, {} calls would be {:.0}.",
-        call.call,
-        answered,
-        (bytes / BUFFER).ceil()
+        "{} moved {mean:.1} bytes a call: with a buffer of 4 KiB, {answered} calls would be {buffers:.0}.",
+        call.call
     );
     // What is left moves the same bytes, which take their time; and around each call, the program's own code is saved as well.
     let saves = each(bill, &call.call).map(|[least, most]| [least * fewer * 0.7, most * fewer * 1.5]);
-    Some((text, fewer, saves.filter(|_| mean > 0.0)))
+    Some((text, fewer, saves))
 }
 
 /// Calls that found nothing, again and again.
@@ -190,12 +189,8 @@ fn empty(call: &CallCount, bill: &Bill) -> Option<Saving> {
 /// Files of /proc, each read of which makes the kernel write them anew.
 fn written_anew(call: &CallCount, bill: &Bill) -> Option<Saving> {
     let reads = READS.contains(&call.call.as_str()) || call.call == "pread64";
-    let anew = call
-        .objects
-        .iter()
-        .filter(|object| object.object == "proc" || object.object == "sys")
-        .map(|object| object.count)
-        .sum::<u64>();
+    let files = call.objects.iter().filter(|object| object.object == "proc" || object.object == "sys");
+    let anew: u64 = files.map(|object| object.count).sum();
     if !reads || anew < 10 * FEW || 2 * anew < call.count {
         return None;
     }

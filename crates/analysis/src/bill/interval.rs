@@ -6,9 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use record::{CallCount, NamedCount, Observation, PairCount, ProcessCounts, Requests, Usage};
 use serde::Serialize;
 
+use super::row::is_priced_together;
 use crate::form::{As, Form};
-
-use super::processes::is_priced_together;
 
 /// What prices a line by its count.
 pub trait UnitPrices {
@@ -36,7 +35,7 @@ pub enum Unit {
 
 impl Unit {
     /// Its line.
-    pub fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Unit::MinorFault => "minor faults",
             Unit::Switch => "switches",
@@ -161,10 +160,7 @@ pub fn interval(seen: &Observation, started: &BTreeSet<u32>, prices: &dyn UnitPr
         let created = if is_new(process) { process.processes } else { 0 };
         let children = process.pid.and_then(|pid| children.get(&pid)).copied().unwrap_or(0);
         let account = account(process, [created, children], prices);
-        match accounts.get_mut(&account.who) {
-            Some(same) => same.add(&account),
-            None => drop(accounts.insert(account.who.clone(), account)),
-        }
+        accounts.entry(account.who.clone()).and_modify(|same| same.add(&account)).or_insert(account);
     }
     let mut processes: Vec<Account> = accounts.into_values().collect();
     processes.iter_mut().for_each(Account::sort);
@@ -212,7 +208,7 @@ fn account(process: &ProcessCounts, [created, children]: [u64; 2], prices: &dyn 
         running: process.running,
         calls: requests.total(),
         failed: requests.calls.iter().map(CallCount::failed).sum(),
-        cost_ns: sum(&lines),
+        cost_ns: sum(lines.iter().map(|line| line.cost_ns)),
         lines,
         pairs: requests.pairs.clone(),
         errors,
@@ -220,8 +216,9 @@ fn account(process: &ProcessCounts, [created, children]: [u64; 2], prices: &dyn 
     }
 }
 
-fn sum(lines: &[AccountLine]) -> Option<f64> {
-    lines.iter().filter_map(|line| line.cost_ns).reduce(|one, other| one + other)
+/// The sum of the costs that are known; `None` if none is.
+fn sum(costs: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
+    costs.into_iter().flatten().reduce(|one, other| one + other)
 }
 
 impl Account {
@@ -230,14 +227,14 @@ impl Account {
         self.running |= other.running;
         self.calls += other.calls;
         self.failed += other.failed;
-        self.cost_ns = self.cost_ns.map_or(other.cost_ns, |cost| Some(cost + other.cost_ns.unwrap_or(0.0)));
+        self.cost_ns = sum([self.cost_ns, other.cost_ns]);
         self.usage = self.usage.plus(&other.usage);
         for line in &other.lines {
             match self.lines.iter_mut().find(|own| own.what == line.what) {
                 Some(same) => {
                     same.count += line.count;
                     same.failed += line.failed;
-                    same.cost_ns = same.cost_ns.map_or(line.cost_ns, |cost| Some(cost + line.cost_ns.unwrap_or(0.0)));
+                    same.cost_ns = sum([same.cost_ns, line.cost_ns]);
                 }
                 None => self.lines.push(line.clone()),
             }
@@ -279,14 +276,10 @@ impl Stretch {
         let mut sums: BTreeMap<&str, Account> = BTreeMap::new();
         for account in &self.processes {
             let name = account.cgroup.as_deref().unwrap_or_default();
-            match sums.get_mut(name) {
-                Some(sum) => sum.add(account),
-                None => {
-                    let shown = if name.is_empty() { "(no cgroup known)" } else { name };
-                    let who = Who::Cgroup(name.into());
-                    sums.insert(name, Account { who, name: shown.into(), cgroup: None, ..account.clone() });
-                }
-            }
+            sums.entry(name).and_modify(|sum| sum.add(account)).or_insert_with(|| {
+                let shown = if name.is_empty() { "(no cgroup known)" } else { name };
+                Account { who: Who::Cgroup(name.into()), name: shown.into(), cgroup: None, ..account.clone() }
+            });
         }
         let mut sums: Vec<Account> = sums.into_values().collect();
         sums.iter_mut().for_each(Account::sort);

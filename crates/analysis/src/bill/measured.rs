@@ -5,14 +5,12 @@ use serde::Serialize;
 
 use super::charge::Charged;
 use super::interval::Unit;
-use super::processes::is_priced_together;
-use super::row::{BillRow, PROCESSES};
-use crate::change::REACH;
+use super::row::{BillRow, PROCESSES, is_priced_together};
 use crate::form::{As, TimeFigure};
-use crate::statistics::{Interval, weighted_sum};
+use crate::statistics::{Interval, NORMAL_95, weighted_sum};
 
-/// The row of page faults, and that of processes.
-const FAULTS: &str = "minor faults";
+/// The row of page faults.
+const FAULTS: &str = Unit::MinorFault.word();
 
 /// The measured side of a bill.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
@@ -125,7 +123,7 @@ pub(super) fn add_tasks(rows: &mut Vec<BillRow>, seen: &Observation) {
 pub(super) fn all_of(count: u64, time: CallTime) -> Interval {
     let ns = |each: f64| each.max(0.0) * count as f64;
     let untimed = (1.0 - time.samples as f64 / count.max(1) as f64).max(0.0);
-    let reach = REACH * time.error_ns * untimed.sqrt();
+    let reach = NORMAL_95 * time.error_ns * untimed.sqrt();
     Interval { value: ns(time.mean_ns), low: ns(time.mean_ns - reach), high: ns(time.mean_ns + reach) }
 }
 
@@ -180,7 +178,7 @@ mod tests {
             (all.high - all.low) / count as f64
         };
         assert_eq!((width(50), width(40)), (0.0, 0.0));
-        assert!((width(200) / (2.0 * REACH) - 0.75_f64.sqrt()).abs() < 1e-9);
+        assert!((width(200) / (2.0 * NORMAL_95) - 0.75_f64.sqrt()).abs() < 1e-9);
     }
 
     #[test]

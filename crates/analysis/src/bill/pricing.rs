@@ -12,8 +12,7 @@ mod tasks;
 use record::{CallCount, MixLine, Observation, Requests, Term};
 
 use super::interval::{Unit, UnitPrices};
-use super::processes::is_priced_together;
-use super::row::CALLS;
+use super::row::{CALLS, is_priced_together};
 pub use list::{OperationFacts, PriceList};
 pub use rules::Met;
 use rules::Rules;

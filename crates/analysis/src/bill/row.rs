@@ -9,6 +9,14 @@ use crate::statistics::Interval;
 pub const CALLS: &str = "system calls";
 /// Rows whose work is done by calls.
 pub(super) const PROCESSES: [&str; 2] = ["processes", "threads"];
+/// The calls by which processes and threads begin and end. Their work is priced in those rows, not by call.
+const TOGETHER: &[&str] =
+    &["clone", "clone3", "fork", "vfork", "execve", "execveat", "exit", "exit_group", "wait4", "waitid"];
+
+/// True for a call that is priced together with the process or thread that it begins or ends.
+pub(super) fn is_priced_together(call: &str) -> bool {
+    TOGETHER.contains(&call)
+}
 
 /// One line of a bill: a call, or what else costs processor time in the kernel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -6,8 +6,7 @@ use serde::Serialize;
 use super::charge::Charged;
 use super::measured::{self, MeasuredCalls};
 use super::pricing::is_of_pages;
-pub(super) use super::row::PROCESSES;
-pub use super::row::{BillRow, CALLS};
+use super::row::{BillRow, CALLS};
 use crate::mix::Sum;
 use crate::predict::MixPrediction;
 use crate::statistics::Interval;
@@ -112,7 +111,7 @@ pub(super) fn bill(seen: &Observation, prediction: Option<&MixPrediction>) -> Bi
         let cost = |row: &BillRow| row.measured.map(|measured| measured.value).or(row.cpu_ns).unwrap_or(-1.0);
         cost(other).total_cmp(&cost(one)).then(other.count.cmp(&one.count))
     });
-    let counting_ns = seen.counting.as_ref().map_or(0.0, |counting| counting.together_ns.max(0.0));
+    let counting_ns = seen.counting_ns();
     let explained = all.plus(1.0, &Sum::exactly(counting_ns)).figure();
     let measured = MeasuredCalls::of(&rows);
     Bill { rows, explained, range_ns: None, counting_ns, charged: Charged::of(seen), measured, findings: Vec::new() }

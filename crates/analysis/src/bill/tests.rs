@@ -94,6 +94,11 @@ fn memory_in_small_pages_and_memory_given_back_are_distinguished() {
         seen.processes = vec![ProcessCounts { processes: 1, thread_count: 3, ..ProcessCounts::default() }];
     });
     assert!(cleared.contains("200 huge pages among them") && cleared.contains("the other 2 threads"), "{cleared}");
+    let two = sentences(calls(2000), |seen| {
+        seen.usage.minor_faults = Some(65_536);
+        seen.processes = vec![ProcessCounts { processes: 1, thread_count: 2, ..ProcessCounts::default() }];
+    });
+    assert!(two.contains("the CPU of the other thread is interrupted"), "{two}");
     let program = sentences(calls(200), |seen| seen.usage.minor_faults = Some(120));
     assert!(!program.contains("given back"), "a program that begins has faults: {program}");
 }

@@ -3,8 +3,10 @@
 use record::{Observation, WaitReason, Waits};
 use serde::Serialize;
 
+use crate::by_key;
+
 /// What a task waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WaitedFor {
     /// It could run, and another task ran.
@@ -87,16 +89,13 @@ pub struct WaitSum {
 
 /// What was waited for, the longest first.
 pub fn waits_by_cause(seen: &Observation) -> Vec<WaitSum> {
-    let mut sums: Vec<WaitSum> = Vec::new();
-    for waits in &seen.together.waits {
-        let waited_for = WaitedFor::of(waits);
-        let place = sums.iter().position(|sum| sum.waited_for == waited_for).unwrap_or_else(|| {
-            sums.push(WaitSum { waited_for, count: 0, total_ns: 0.0 });
-            sums.len() - 1
-        });
-        sums[place].count += waits.count;
-        sums[place].total_ns += waits.total_ns;
-    }
+    let causes = by_key(seen.together.waits.iter().map(|waits| (WaitedFor::of(waits), waits)));
+    let sum = |(waited_for, all): (WaitedFor, Vec<&Waits>)| WaitSum {
+        waited_for,
+        count: all.iter().map(|waits| waits.count).sum(),
+        total_ns: all.iter().map(|waits| waits.total_ns).sum(),
+    };
+    let mut sums: Vec<WaitSum> = causes.into_iter().map(sum).collect();
     sums.sort_by(|one, other| other.total_ns.total_cmp(&one.total_ns));
     sums
 }

@@ -6,7 +6,8 @@ use record::{Observation, printable};
 use serde::Deserialize;
 
 use super::changes::BilledLine;
-use super::rows::{Bill, BillRow};
+use super::row::BillRow;
+use super::rows::Bill;
 use crate::predict::MachineState;
 
 /// What is read of a bill's document.
@@ -20,18 +21,11 @@ pub struct WrittenBill {
     pub run: Option<String>,
     #[serde(default)]
     by: Option<String>,
+    /// What the kernel charged, in ns. Where its samples did not find the kernel, all is taken as time there.
     #[serde(default)]
-    charged_ns: Option<f64>,
+    pub(super) charged_ns: Option<f64>,
     #[serde(default)]
     kernel_alone: Option<bool>,
-}
-
-/// What the kernel charged, in ns. Without samples in the kernel, all processor time counts as its own.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Charge {
-    pub kernel_ns: Option<f64>,
-    pub user_ns: Option<f64>,
-    pub counting_ns: f64,
 }
 
 impl WrittenBill {
@@ -66,15 +60,10 @@ impl WrittenBill {
         [MachineState::Quiet, MachineState::Typical].into_iter().find(|state| self.by.as_deref() == Some(state.word()))
     }
 
-    /// What the kernel charged. Where its samples did not find the kernel, all is taken as time there.
-    pub(super) fn charge(&self) -> Charge {
-        let usage = &self.seen.usage;
-        let alone = self.kernel_alone == Some(true);
-        Charge {
-            kernel_ns: self.charged_ns,
-            user_ns: usage.cpu_ns.zip(self.charged_ns).filter(|_| alone).map(|(cpu, kernel)| (cpu - kernel).max(0.0)),
-            counting_ns: self.seen.counting.as_ref().map_or(0.0, |counting| counting.together_ns.max(0.0)),
-        }
+    /// The processor time beyond what was charged to the kernel, in ns; `None` where that is not known.
+    pub(super) fn user_ns(&self) -> Option<f64> {
+        let charged = self.charged_ns.filter(|_| self.kernel_alone == Some(true));
+        self.seen.usage.cpu_ns.zip(charged).map(|(cpu, kernel)| (cpu - kernel).max(0.0))
     }
 
     /// True if calls were measured, and not only priced.
@@ -85,14 +74,13 @@ impl WrittenBill {
     /// Its lines for a unit of work, of which the last run had so many, to be compared with another bill: with measured times where both
     /// measured the line, else with prices.
     pub fn lines(&self, units: f64, other: &WrittenBill) -> BTreeMap<String, BilledLine> {
-        let others: BTreeMap<&str, bool> =
-            other.rows.iter().map(|row| (row.what.as_str(), row.measured.is_some())).collect();
         let waits = &self.seen.together.waits;
         let line = |row: &BillRow| {
             let own = waits.iter().filter(|wait| wait.call.as_deref() == Some(row.what.as_str()));
             let waited_ns = own.fold(0.0, |sum, wait| sum + wait.total_ns) / units;
-            let measured = others.get(row.what.as_str()).copied().unwrap_or(true);
-            let time = row.measured.map(|figure| figure.value).filter(|_| measured);
+            let same = other.rows.iter().find(|own| own.what == row.what);
+            let measured = row.measured.filter(|_| same.is_none_or(|same| same.measured.is_some()));
+            let time = measured.map(|figure| figure.value);
             let cpu_ns = time.or(row.whole_cpu_ns()).map(|ns| ns / units);
             (row.what.clone(), BilledLine { count: row.count as f64 / units, cpu_ns, waited_ns })
         };

@@ -5,7 +5,7 @@ use record::{Cost, CountedIn, Point, Run, Skip};
 use super::clocks::Clocks;
 use super::figure::{ComparedFigure, figure};
 use super::levels;
-use super::noise::Joint;
+use super::options::Joint;
 use super::verdict::Against;
 
 /// Runs beside each other; the first one is the base of every ratio.
@@ -42,9 +42,7 @@ impl<'a> ComparisonRow<'a> {
     /// The heading it stands under.
     pub fn family(&self) -> &'a str {
         // Runs of an older format have no headings.
-        let others = self.others.iter().flatten().map(|(cost, _)| *cost);
-        let titled = [self.base].into_iter().chain(others).find(|cost| !cost.group.is_empty());
-        titled.unwrap_or(self.base).heading()
+        self.costs().find(|cost| !cost.group.is_empty()).unwrap_or(self.base).heading()
     }
 
     /// Whether it differs by more than noise in any run.

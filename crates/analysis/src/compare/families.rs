@@ -4,7 +4,7 @@ use record::CountedIn;
 use serde::Serialize;
 
 use super::comparison::{Comparison, ComparisonRow};
-use super::noise::Joint;
+use super::options::Joint;
 use super::verdict::RatioToBase;
 use crate::by_key;
 use crate::statistics::{Interval, weighted_sum};

@@ -39,11 +39,7 @@ pub(super) fn figure(run: &Run, cost: &Cost, unit: CountedIn, cycle_ns: Option<f
         return ComparedFigure::Unknown("it rests on a single round, so it has no interval".into());
     }
     let interval = net.times(factor);
-    if !(interval.low <= interval.value
-        && interval.value <= interval.high
-        && interval.low.is_finite()
-        && interval.high.is_finite())
-    {
+    if !(interval.low <= interval.value && interval.value <= interval.high && interval.is_bounded()) {
         return ComparedFigure::Unknown("its figure lies outside its own interval".into());
     }
     if interval.low > 0.0 {

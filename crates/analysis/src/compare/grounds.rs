@@ -32,16 +32,10 @@ pub(super) enum Grounds {
 }
 
 impl Grounds {
-    /// Those of two costs of these runs, of which the second is so many times the first, if that is known. Published costs and
-    /// summaries have no rounds.
-    pub(super) fn of(one: (&Run, &Cost), two: (&Run, &Cost), times: Option<f64>, conditions: Conditions) -> Grounds {
-        Grounds::of_longer(one, two, times, conditions, 1)
-    }
-
-    /// The same if both had so many times as many rounds like those there are.
-    pub(super) fn of_longer(
-        one: (&Run, &Cost),
-        two: (&Run, &Cost),
+    /// Those of two costs of these runs, of which the second is so many times the first, if that is known; if both had `longer` times as
+    /// many rounds like those there are. Published costs and summaries have no rounds.
+    pub(super) fn of(
+        [one, two]: [(&Run, &Cost); 2],
         times: Option<f64>,
         conditions: Conditions,
         longer: u32,

@@ -1,6 +1,9 @@
-//! How runs are compared.
+//! How runs are compared, and what a difference must exceed.
 
 use record::CountedIn;
+
+use super::conditions::Conditions;
+use crate::change;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CompareOptions {
@@ -22,4 +25,24 @@ pub enum Versions {
     Kept,
     /// They are compared like all others.
     Ignored,
+}
+
+/// What a difference between two runs must exceed, as shares.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Joint {
+    /// The least difference that counts, whatever the intervals.
+    pub threshold: f64,
+    /// How far the interval of a ratio may reach from 1 if the two costs are to count as the same.
+    pub margin: f64,
+    /// Costs that are judged together.
+    pub judged: usize,
+    /// What differed between the two runs besides their costs.
+    pub conditions: Conditions,
+}
+
+impl Joint {
+    /// How many times its own reach a difference must exceed.
+    pub fn reaches(&self) -> f64 {
+        change::reaches(self.judged)
+    }
 }

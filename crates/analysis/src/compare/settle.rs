@@ -4,7 +4,7 @@ use record::{Cost, Run};
 
 use super::comparison::{Comparison, ComparisonRow};
 use super::grounds::Grounds;
-use super::noise::Joint;
+use super::options::Joint;
 use super::verdict::{ONE_SIDED, RatioToBase, Verdict};
 use crate::longer::{TIMES, shrunk};
 use crate::statistics::Interval;
@@ -76,10 +76,7 @@ fn needed(ratio: Interval, sides: [(&Run, &Cost); 2], (joint, drift): (&Joint, f
     let log_half = |cost: &Cost| (cost.net_ns.high.0 / cost.net_ns.low.0).ln() / 2.0;
     let [base, other] = sides.map(|(run, cost)| Some((log_half(cost), shrunk(run, cost)?)));
     let ((base, base_parts), (other, other_parts)) = (base?, other?);
-    let allow = |longer: u32| {
-        let [one, two] = sides;
-        Grounds::of_longer(one, two, Some(ratio.value), joint.conditions, longer) == Grounds::Enough
-    };
+    let allow = |longer: u32| Grounds::of(sides, Some(ratio.value), joint.conditions, longer) == Grounds::Enough;
     let is_enough = |place: &usize| {
         let reach = (base * base_parts[*place]).hypot(other * other_parts[*place]).hypot(drift);
         reach <= wanted_same || (reach <= wanted_changed && allow(TIMES[*place]))

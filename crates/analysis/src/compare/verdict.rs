@@ -6,7 +6,7 @@ use record::{Cost, Origin, Run};
 use super::conditions::Conditions;
 use super::figure::{ComparedFigure, is_published, rounds_behind};
 use super::grounds::Grounds;
-use super::noise::Joint;
+use super::options::Joint;
 use crate::change::{Difference, greatest_chance};
 use crate::statistics::{Interval, ratio, weighted_sum};
 
@@ -73,14 +73,15 @@ impl CostPair {
     /// `apart` is by how much clocks that are not known to be alike may err and what the conditions explain, on the log scale.
     pub(super) fn of(
         [base, other]: [ComparedFigure; 2],
-        [one, two]: [(&Run, &Cost); 2],
+        sides: [(&Run, &Cost); 2],
         (apart, conditions): (f64, Conditions),
     ) -> CostPair {
+        let [one, two] = sides;
         let published = is_published(one.0, one.1) && is_published(two.0, two.1);
         let (base, other) = (alone(base, one), alone(other, two));
         let mut ratio = times(&base, &other);
         let value = if let RatioToBase::Times(ratio) = &ratio { Some(ratio.value) } else { None };
-        let grounds = Grounds::of(one, two, value, conditions);
+        let grounds = Grounds::of(sides, value, conditions, 1);
         if grounds == Grounds::SingleRound && !matches!(ratio, RatioToBase::Unknown(_)) {
             ratio = RatioToBase::Unknown("it rests on a single round, which shows no scatter".into());
         }
@@ -112,9 +113,9 @@ fn alone(figure: ComparedFigure, (run, cost): (&Run, &Cost)) -> ComparedFigure {
 }
 
 /// Judges all pairs of two runs together: with more pairs, the limit for chance is stricter.
-pub(super) fn judge(pairs: &[CostPair], joint: &Joint) -> Vec<Against> {
+pub(super) fn judge(pairs: Vec<CostPair>, joint: &Joint) -> Vec<Against> {
     let limit = greatest_chance(joint.judged);
-    let judged = pairs.iter().map(|pair| {
+    let judged = pairs.into_iter().map(|pair| {
         let by_chance = pair.chance.is_some_and(|chance| chance > limit);
         let least = if pair.published { 0.0 } else { joint.threshold };
         let verdict = match differs(&pair.ratio, least) {
@@ -122,7 +123,7 @@ pub(super) fn judge(pairs: &[CostPair], joint: &Joint) -> Vec<Against> {
             change if change.is_change() && !by_chance && pair.grounds == Grounds::Enough => change,
             _ => equivalent(&pair.ratio, joint.margin),
         };
-        Against { ratio: pair.ratio.clone(), verdict, chance: pair.chance }
+        Against { ratio: pair.ratio, verdict, chance: pair.chance }
     });
     judged.collect()
 }

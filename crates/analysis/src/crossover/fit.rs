@@ -2,11 +2,8 @@
 //! (Fieller's theorem, Journal of the Royal Statistical Society B 16:175, 1954, for more than a straight line).
 
 use crate::squares::{LeastSquares, least_squares};
-use crate::statistics::{Interval, student_quantile};
+use crate::statistics::{Interval, NORMAL_95, student_95};
 
-/// The probability of the intervals, one side of it, and the standard errors that it takes where these are known.
-const SHARE: f64 = 0.975;
-const NORMAL: f64 = 1.96;
 /// Points from which on the curve may bend: each coefficient takes one, and some must be left to show the errors.
 const BENDS: usize = 6;
 /// How many times their errors the points may scatter about the curve, squared. Beyond it the curve has another shape: a step,
@@ -41,7 +38,7 @@ pub(super) fn curve(points: &[(f64, f64, f64)], centre: f64) -> Option<Polynomia
         return None;
     }
     // With errors that are known, the normal distribution; with errors taken from the scatter, Student's.
-    let reach = if excess > 1.0 { student_quantile(SHARE, freedom as u32) * excess.sqrt() } else { NORMAL };
+    let reach = if excess > 1.0 { student_95(freedom as u32) * excess.sqrt() } else { NORMAL_95 };
     Some(Polynomial { centre, coefficients, covariances, reach })
 }
 

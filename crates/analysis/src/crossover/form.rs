@@ -1,9 +1,10 @@
 //! What is measured, what is answered, and the ratio of two costs at one point as a logarithm with its error.
 
-use crate::statistics::{Interval, mean, ratio, student_quantile, variance};
+use crate::statistics::{Interval, NORMAL_95, mean, ratio, student_quantile, variance};
 
-/// Half the width of a 95 % interval in standard errors.
-const HALF: f64 = 1.96;
+/// Standard errors by which costs must differ for their order to count as known at a point. At the usual 1.96 one of twenty
+/// points is in the wrong order by chance, which would be two crossings more.
+pub(super) const KNOWN: f64 = 3.0;
 /// The least relative error: the intervals of costs do not claim more either.
 const FLOOR: f64 = 1e-3;
 
@@ -16,7 +17,6 @@ pub struct CostsAt {
     pub costs: [Interval; 2],
 }
 
-/// One of two methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The first one named.
@@ -48,8 +48,8 @@ pub enum CrossoverAnswer {
     /// One is cheaper at every number measured.
     Never {
         cheaper: Side,
-        /// Where they would cross outside, if they go on approaching each other as they do at an end.
-        trend: Option<Trend>,
+        /// About where they would cross outside, if they go on approaching each other as they do at an end.
+        trend: Option<f64>,
     },
     /// They cross once.
     Once(Crossing),
@@ -60,13 +60,6 @@ pub enum CrossoverAnswer {
         /// The one that is cheaper where the order is known, and the first and the last number where it is.
         cheaper: Option<(Side, [f64; 2])>,
     },
-}
-
-/// Where two costs would cross.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Trend {
-    /// About there.
-    pub near: f64,
 }
 
 /// Where one cost overtakes the other.
@@ -96,19 +89,16 @@ impl LogRatio {
     fn of(point: &CostsAt) -> LogRatio {
         let [one, other] = point.costs;
         let log = ratio(one, other).filter(|ratio| ratio.low > 0.0 && ratio.high.is_finite());
-        let log = log.map(|ratio| (ratio.value.ln(), ((ratio.high / ratio.low).ln() / (2.0 * HALF)).max(FLOOR)));
-        let apart = match () {
-            () if one.high < other.low => Some(Side::First),
-            () if other.high < one.low => Some(Side::Second),
-            () => None,
-        };
+        let log = log.map(|ratio| (ratio.value.ln(), ((ratio.high / ratio.low).ln() / (2.0 * NORMAL_95)).max(FLOOR)));
+        let apart =
+            if one.high < other.low { Some(Side::First) } else { (other.high < one.low).then_some(Side::Second) };
         LogRatio { at: point.at, log: log.filter(|(value, error)| value.is_finite() && error.is_finite()), apart }
     }
 
-    /// The cheaper one, if the costs differ by more than this many standard errors.
-    pub fn cheaper(&self, errors: f64) -> Option<Side> {
+    /// The cheaper one, if it is known.
+    pub fn cheaper(&self) -> Option<Side> {
         match self.log {
-            Some((value, error)) if value.abs() <= errors * error => None,
+            Some((value, error)) if value.abs() <= KNOWN * error => None,
             Some((value, _)) => Some(if value < 0.0 { Side::First } else { Side::Second }),
             None => self.apart,
         }

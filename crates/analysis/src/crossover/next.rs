@@ -1,6 +1,6 @@
 //! Where to measure next, so that the crossing becomes known more closely.
 
-use super::find::{KNOWN, found};
+use super::find::found;
 use super::form::{CostsAt, Crossing, CrossoverAnswer, pooled};
 
 /// Ends of a crossing farther apart than this ratio are halved; nearer ones have points spread about the crossing.
@@ -46,7 +46,7 @@ fn spread(from: f64, to: f64, count: usize) -> Vec<f64> {
 /// The numbers at which the order is not known, evenly chosen.
 fn undecided(points: &[CostsAt], count: usize) -> Vec<f64> {
     let ratios = pooled(points);
-    let open: Vec<f64> = ratios.iter().filter(|ratio| ratio.cheaper(KNOWN).is_none()).map(|ratio| ratio.at).collect();
+    let open: Vec<f64> = ratios.iter().filter(|ratio| ratio.cheaper().is_none()).map(|ratio| ratio.at).collect();
     let step = open.len().div_ceil(count.max(1)).max(1);
     open.into_iter().step_by(step).collect()
 }

@@ -1,9 +1,8 @@
 //! The derived costs and their routes, from `derivations.toml`.
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use super::route::Route;
 use super::written::{NamedPoints, route};
@@ -20,7 +19,8 @@ pub struct Derivation {
     pub routes: &'static [Route],
 }
 
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Derivations {
     /// The costs derived from howslow's own operations.
     pub derived: Vec<Derivation>,
@@ -33,10 +33,7 @@ pub struct Derivations {
 
 /// The derivations that come with howslow.
 pub static DERIVATIONS: LazyLock<Derivations> = LazyLock::new(|| {
-    let mut kinds: BTreeMap<String, Vec<DerivationText>> = toml::from_str(include_str!("derivations.toml"))
-        .unwrap_or_else(|error| unreachable!("derivations.toml: {error}"));
-    let mut take = |kind| kinds.remove(kind).into_iter().flatten().map(Derivation::from).collect();
-    Derivations { derived: take("derived"), if_measured: take("if_measured"), rsx: take("rsx") }
+    toml::from_str(include_str!("derivations.toml")).unwrap_or_else(|error| unreachable!("derivations.toml: {error}"))
 });
 
 #[derive(Deserialize)]
@@ -46,9 +43,10 @@ struct DerivationText {
     routes: Vec<String>,
 }
 
-impl From<DerivationText> for Derivation {
-    fn from(text: DerivationText) -> Derivation {
-        let routes: Vec<_> = text.routes.iter().map(|text| route(text, &NamedPoints::new())).collect();
-        Derivation { name: text.name.leak(), routes: routes.leak() }
+impl<'de> Deserialize<'de> for Derivation {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Derivation, D::Error> {
+        let DerivationText { name, routes } = DerivationText::deserialize(deserializer)?;
+        let routes: Vec<_> = routes.iter().map(|text| route(text, &NamedPoints::new())).collect();
+        Ok(Derivation { name: name.leak(), routes: routes.leak() })
     }
 }

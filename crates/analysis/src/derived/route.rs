@@ -11,7 +11,6 @@ use crate::sums::{doubts_in, sum};
 pub enum Quantity {
     /// The figure it is quoted by, net.
     Time,
-    /// Processor time.
     Processor,
     /// Elapsed less processor time.
     Waiting,
@@ -35,7 +34,6 @@ impl Part {
         Part { term: FixedTerm { at, ..self.term }, ..self }
     }
 
-    /// So many times.
     pub const fn times(self, times: f64) -> Part {
         Part { term: FixedTerm { times, ..self.term }, ..self }
     }
@@ -91,9 +89,7 @@ impl Part {
 pub struct Route {
     /// What it compares, in words.
     pub name: &'static str,
-    /// What is added.
     pub plus: &'static [Part],
-    /// What is taken away.
     pub minus: &'static [Part],
     /// How often the difference contains what is looked for.
     pub divide_by: f64,
@@ -116,20 +112,18 @@ impl Route {
     /// # Errors
     /// The names of the costs that the run lacks.
     pub fn follow(&self, run: &Run) -> Result<Interval, Vec<String>> {
-        let mut missing = Vec::new();
-        for (_, part) in self.parts() {
-            if part.find(run).is_none() {
-                missing.push(part.name());
-            }
-        }
-        let parts: Vec<(f64, Interval)> = self.found(run).map(|(factor, figure, _)| (factor, figure)).collect();
-        if missing.is_empty() { Ok(sum(&parts)) } else { Err(missing) }
+        let missing = self.parts().map(|(_, part)| part).filter(|part| part.find(run).is_none());
+        let missing: Vec<String> = missing.map(Part::name).collect();
+        if missing.is_empty() { Ok(self.sum(run)) } else { Err(missing) }
     }
 
     /// The doubts of the costs that matter to its figure.
     pub fn doubts(&self, run: &Run) -> Vec<Doubt> {
-        let parts: Vec<(f64, Interval)> = self.found(run).map(|(factor, figure, _)| (factor, figure)).collect();
-        doubts_in(&sum(&parts), self.found(run))
+        doubts_in(&self.sum(run), self.found(run))
+    }
+
+    fn sum(&self, run: &Run) -> Interval {
+        sum(self.found(run).map(|(factor, figure, _)| (factor, figure)))
     }
 
     /// Its costs in this run, each with the factor it goes in with.

@@ -27,45 +27,38 @@ pub struct Finding {
     pub what: String,
     /// What to do, often as a command; empty where nothing needs doing.
     pub remedy: String,
-    /// True if the remedy is a setting of the kernel or the hardware, which nobody changes from within a container.
-    #[serde(skip)]
-    pub is_setting: bool,
-}
-
-impl Finding {
-    /// A finding of these three.
-    pub(super) fn new(severity: Severity, what: impl Into<String>, remedy: impl Into<String>) -> Finding {
-        Finding { severity, what: what.into(), remedy: remedy.into(), is_setting: false }
-    }
-
-    /// The finding as worded for this place: within a container, settings are the host's.
-    pub(super) fn worded_for(mut self, place: Place) -> Finding {
-        if self.is_setting && place == Place::Inside && !self.remedy.is_empty() {
-            self.remedy = format!("the host's setting, outside this container: {}", self.remedy.replace("sudo ", ""));
-        }
-        self
-    }
 }
 
 /// What is found, in the order of the search.
-#[derive(Default)]
-pub(super) struct Findings(pub Vec<Finding>);
+pub(super) struct Findings {
+    pub place: Place,
+    pub found: Vec<Finding>,
+}
 
 impl Findings {
     pub fn noise(&mut self, what: impl Into<String>, remedy: impl Into<String>) {
-        self.0.push(Finding::new(Severity::Noise, what, remedy));
+        self.add(Severity::Noise, what, remedy);
     }
 
     pub fn missing(&mut self, what: impl Into<String>, remedy: impl Into<String>) {
-        self.0.push(Finding::new(Severity::Missing, what, remedy));
+        self.add(Severity::Missing, what, remedy);
     }
 
     pub fn note(&mut self, what: impl Into<String>, remedy: impl Into<String>) {
-        self.0.push(Finding::new(Severity::Note, what, remedy));
+        self.add(Severity::Note, what, remedy);
     }
 
-    /// What a setting of the kernel or the hardware would change.
+    /// What a setting of the kernel or the hardware would change, which nobody does from within a container.
     pub fn setting(&mut self, severity: Severity, what: impl Into<String>, remedy: impl Into<String>) {
-        self.0.push(Finding { is_setting: true, ..Finding::new(severity, what, remedy) });
+        let remedy = remedy.into();
+        let remedy = match self.place {
+            Place::Own => remedy,
+            Place::Inside => format!("the host's setting, outside this container: {}", remedy.replace("sudo ", "")),
+        };
+        self.add(severity, what, remedy);
+    }
+
+    fn add(&mut self, severity: Severity, what: impl Into<String>, remedy: impl Into<String>) {
+        self.found.push(Finding { severity, what: what.into(), remedy: remedy.into() });
     }
 }

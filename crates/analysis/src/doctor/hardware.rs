@@ -4,6 +4,7 @@ use record::units::{counted, percent};
 use record::{Counters, Machine, Noise, Present};
 
 use super::finding::{Findings, Severity};
+use crate::reference::dear_clock_source;
 
 /// Others' share of the processor above which a run is disturbed.
 const DISTURBED: f64 = 0.02;
@@ -104,9 +105,7 @@ pub fn frequency(machine: &Machine, now: &Present, findings: &mut Findings) {
 }
 
 pub fn clock(machine: &Machine, findings: &mut Findings) {
-    let Some(source) = machine.clock_source.as_deref() else { return };
-    // Clock sources that can be read without a system call (the kernel's vdso_clock_mode).
-    if !["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"].contains(&source) {
+    if let Some(source) = dear_clock_source(machine) {
         findings.setting(
             Severity::Noise,
             format!("the clock source is {source}: each reading enters the kernel, so batches must be longer"),

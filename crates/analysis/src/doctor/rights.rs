@@ -20,7 +20,7 @@ pub fn rights(machine: &Machine, now: &Present, findings: &mut Findings) {
     }
     let lacks = |capability: u32| now.capabilities.is_some_and(|set| set >> capability & 1 == 0);
     if !machine.limits.root {
-        let start = match Place::of(machine) {
+        let start = match findings.place {
             Place::Own => "sudo howslow",
             Place::Inside => "start the container as root: docker run --user 0",
         };

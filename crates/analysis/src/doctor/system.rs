@@ -3,7 +3,7 @@
 use record::{Bytes, Machine, Present};
 
 use super::finding::{Findings, Severity};
-use crate::reference::dear_mitigations;
+use crate::reference::{IN_MEMORY, SERVED, dear_mitigations};
 
 /// The largest working set of the memory operations.
 const LARGEST_SET: Bytes = Bytes(256 << 20);
@@ -15,6 +15,7 @@ const LOCKED: Bytes = Bytes(1 << 20);
 const PROCESSES: u64 = 1024;
 /// Memory that the operations on shared memory and scratch files use.
 const ROOM: Bytes = Bytes(64 << 20);
+
 pub fn memory(machine: &Machine, now: &Present, findings: &mut Findings) {
     if let Some(limit) = machine.limits.memory.filter(|&limit| limit.0 < 2 * LARGEST_SET.0) {
         findings.missing(
@@ -75,14 +76,14 @@ pub fn limits(machine: &Machine, now: &Present, findings: &mut Findings) {
 pub fn files(now: &Present, findings: &mut Findings) {
     let elsewhere = "set TMPDIR to a folder on the device to be measured";
     match now.scratch_kind.as_deref() {
-        Some(kind @ ("tmpfs" | "ramfs")) => findings.noise(
+        Some(kind) if IN_MEMORY.contains(&kind) => findings.noise(
             format!(
                 "scratch files in {} are in memory ({kind}): fsync costs nothing there and no device is seen",
                 now.scratch
             ),
             elsewhere,
         ),
-        Some(kind @ ("nfs" | "cifs" | "9p" | "fuse")) => findings
+        Some(kind) if SERVED.contains(&kind) => findings
             .noise(format!("scratch files in {} go over {kind}: file costs are the server's", now.scratch), elsewhere),
         Some("overlay") => findings.note(
             format!("scratch files in {} are on a container's overlay: opening and looking up cost more", now.scratch),
@@ -132,8 +133,7 @@ pub fn kernel(machine: &Machine, now: &Present, findings: &mut Findings) {
             "boot a kernel built without these options",
         );
     }
-    let emulated_calls = machine.kernel.release.to_lowercase().contains("microsoft");
-    if emulated_calls {
+    if machine.kernel.release.to_lowercase().contains("microsoft") {
         findings.note(
             "this is the Windows Subsystem for Linux: files below /mnt are served by Windows",
             "keep scratch files on the Linux side: TMPDIR=/tmp",

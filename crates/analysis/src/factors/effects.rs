@@ -1,9 +1,8 @@
 //! The difference of two totals of one thing, split into what its count and what its price are responsible for.
 
 /// What a side of a comparison takes of one thing: this many times this price.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PricedTimes {
-    /// How often.
     pub times: f64,
     /// One of it, in ns.
     pub price: f64,

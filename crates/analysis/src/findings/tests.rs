@@ -91,6 +91,10 @@ fn a_ratio_known_to_a_factor_of_two_only_is_not_reported() {
         (cost.net_ns.low.0, cost.net_ns.high.0) = (700.0, 2000.0);
     }
     assert_eq!(switch_in_system_calls(&run), None);
+    moved(&mut run, "page.fault.anonymous", "page.fault.anonymous", &[("frames", Value::Word("fresh".into()))], 1228.8);
+    assert!(page_fault_in_system_calls(&run).is_some());
+    run.costs.last_mut().expect("the fault").net_ns.high.0 *= 2.0;
+    assert_eq!(page_fault_in_system_calls(&run), None);
 }
 
 #[test]

@@ -57,12 +57,6 @@ impl Pattern<'_> {
     fn only(&self, of: &[&str]) -> bool {
         self.slow.iter().all(|slow| of.contains(&slow.family.as_str()))
     }
-
-    /// How many of the slow families are of these, and how many of these there are.
-    fn count(&self, of: &[&str]) -> (usize, usize) {
-        let slow = self.slow.iter().filter(|slow| of.contains(&slow.family.as_str())).count();
-        (slow, self.families.iter().filter(|family| of.contains(family)).count())
-    }
 }
 
 fn clock(pattern: &Pattern<'_>, known: &Known<'_>) -> Option<SlowCause> {
@@ -118,11 +112,10 @@ fn neighbour(known: &Known<'_>) -> Option<SlowCause> {
 }
 
 fn by_pattern(pattern: &Pattern<'_>) -> SlowCause {
-    let names = |of: &[&str]| {
-        let slow = pattern.slow.iter().filter(|slow| of.contains(&slow.family.as_str()));
-        slow.map(|slow| slow.family.as_str()).collect::<Vec<_>>().join(", ")
-    };
-    let (in_kernel, of_kernel) = pattern.count(&KERNEL);
+    let slow = pattern.slow.iter().map(|slow| slow.family.as_str());
+    let in_kernel: Vec<&str> = slow.filter(|family| KERNEL.contains(family)).collect();
+    let of_kernel = pattern.families.iter().filter(|family| KERNEL.contains(family)).count();
+    let crosses = in_kernel.len() >= 2 && 2 * in_kernel.len() >= of_kernel;
     let (kind, because) = match () {
         () if pattern.only(&MEMORY) => {
             let why = "only memory is slow, instructions are not: a channel, a module or its speed (dmidecode -t memory, EDAC)";
@@ -136,9 +129,9 @@ fn by_pattern(pattern: &Pattern<'_>) -> SlowCause {
         () if pattern.only(&NETWORK) => {
             (CauseKind::Network, "only the network is slow: its configuration in the kernel".into())
         }
-        () if !pattern.any(&CORE) && !pattern.any(&[CLOCK]) && in_kernel >= 2 && 2 * in_kernel >= of_kernel => {
+        () if !pattern.any(&CORE) && !pattern.any(&[CLOCK]) && crosses => {
             let why = "what crosses into the kernel is slow together and instructions are not: a mitigation, audit or tracing";
-            (CauseKind::Mitigation, format!("{why} ({})", names(&KERNEL)))
+            (CauseKind::Mitigation, format!("{why} ({})", in_kernel.join(", ")))
         }
         () => (CauseKind::Unknown, "its record does not differ, and what is slow fits no known cause".into()),
     };

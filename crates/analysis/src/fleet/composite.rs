@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::class::Class;
 use super::effects::{CostEffects, Effect, Sample, effects};
-use super::options::CLOCK;
+use super::options::{CLOCK, ENOUGH_NODES};
 use super::table::{CostRows, Entry, RunFacts, Table};
 
 /// The least scatter that a cost's weight in its family is made from, so that one exact cost does not stand for all.
@@ -38,22 +38,13 @@ impl ClassRuns {
     }
 
     /// The effects of the nodes, from (run, sample) pairs.
-    fn effects(&self, samples: impl Iterator<Item = (u32, Sample)> + Clone) -> Option<CostEffects> {
-        let mut ends = vec![0; self.nodes + 1];
-        let placed = samples.filter_map(|(run, sample)| Some((self.node(run)?, sample)));
-        for (node, _) in placed.clone() {
-            ends[node + 1] += 1;
+    fn effects(&self, samples: impl Iterator<Item = (u32, Sample)>) -> Option<CostEffects> {
+        let mut nodes = vec![Vec::new(); self.nodes];
+        for (run, sample) in samples {
+            if let Some(node) = self.node(run) {
+                nodes[node].push(sample);
+            }
         }
-        for node in 0..self.nodes {
-            ends[node + 1] += ends[node];
-        }
-        let mut next = ends.clone();
-        let mut sorted = vec![Sample { log: 0.0, error: f64::NAN, lacking: 1.0 }; ends[self.nodes]];
-        for (node, sample) in placed {
-            sorted[next[node]] = sample;
-            next[node] += 1;
-        }
-        let nodes: Vec<&[Sample]> = ends.windows(2).map(|ends| &sorted[ends[0]..ends[1]]).collect();
         effects(&nodes)
     }
 }
@@ -79,6 +70,12 @@ impl Family<'_> {
     /// The effect of a node in the whole family.
     pub fn effect(&self, node: usize) -> Option<&Effect> {
         self.whole.nodes.get(node)?.as_ref()
+    }
+
+    /// The costs that enough nodes have for a test, with the effects of this one.
+    pub fn tested(&self, node: usize) -> impl Iterator<Item = (&MemberCost<'_>, &Effect)> {
+        let tested = self.costs.iter().filter(|cost| cost.effects.spread.nodes >= ENOUGH_NODES);
+        tested.filter_map(move |cost| Some((cost, cost.effects.nodes.get(node)?.as_ref()?)))
     }
 
     /// The share of a node's figures in these costs that carry a doubt.

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::robust::{centre, scale};
 use crate::landing::around;
-use crate::statistics::{Interval, median, squares, student_quantile};
+use crate::statistics::{Interval, median, squares, student_95};
 
 /// The resolution of all figures, as a share: no scatter is taken to be smaller.
 const FLOOR: f64 = 0.001;
@@ -19,7 +19,6 @@ const PRIOR: f64 = 4.0;
 /// One figure of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
-    /// The logarithm.
     pub log: f64,
     /// Its standard error; NaN if unknown.
     pub error: f64,
@@ -63,7 +62,7 @@ pub struct Effect {
 impl Effect {
     /// The node's figure over its class's median, with the 95 % interval that holds what its runs scatter by.
     pub fn ratio(&self) -> Interval {
-        let reach = student_quantile(0.975, self.freedom.max(1.0) as u32) * f64::from(self.error);
+        let reach = student_95(self.freedom.max(1.0) as u32) * f64::from(self.error);
         around(f64::from(self.log).exp(), reach)
     }
 }
@@ -79,25 +78,18 @@ pub(super) struct CostEffects {
 }
 
 /// The effects of nodes, each with its runs. `None` if fewer than two nodes have a run.
-pub(super) fn effects(nodes: &[&[Sample]]) -> Option<CostEffects> {
+pub(super) fn effects(nodes: &[Vec<Sample>]) -> Option<CostEffects> {
     let with = nodes.iter().filter(|runs| !runs.is_empty()).count();
     if with < 2 {
         return None;
     }
-    let within_run = median(
-        nodes
-            .iter()
-            .flat_map(|runs| runs.iter())
-            .map(|sample| sample.error.powi(2))
-            .filter(|variance| !variance.is_nan()),
-    );
+    let within_run = variance_within(nodes.iter().flatten());
     let pooled = between_runs(nodes);
     // A pair of runs or two that happen to agree say little against the runs' own intervals.
     let pairs = nodes.iter().map(|runs| runs.len().saturating_sub(1)).sum::<usize>() as f64;
     let known = pooled.map(|pooled| within_run.map_or(pooled, |own| (PRIOR * own + pairs * pooled) / (PRIOR + pairs)));
     let scatter = known.or(within_run).unwrap_or(0.0);
-    let mut logs = Vec::new();
-    let of_nodes: Vec<Option<Middle>> = nodes.iter().map(|runs| middle_of(runs, known, scatter, &mut logs)).collect();
+    let of_nodes: Vec<Option<Middle>> = nodes.iter().map(|runs| middle_of(runs, known, scatter)).collect();
     let middles: Vec<f64> = of_nodes.iter().flatten().map(|node| node.log).collect();
     let middle = median(middles.iter().copied())?;
     let marginal = scale(&middles).powi(2);
@@ -121,7 +113,7 @@ pub(super) fn effects(nodes: &[&[Sample]]) -> Option<CostEffects> {
     let nodes_effects = nodes_effects.collect();
     let spread = Scatter {
         nodes: with,
-        runs: nodes.iter().map(|runs| runs.len()).sum(),
+        runs: nodes.iter().map(Vec::len).sum(),
         middle,
         within_run,
         between_run: pooled.map(|pooled| pooled - within_run.unwrap_or(0.0)),
@@ -139,25 +131,29 @@ struct Middle {
     lacking: f64,
 }
 
-fn middle_of(runs: &[Sample], pooled: Option<f64>, scatter: f64, logs: &mut Vec<f64>) -> Option<Middle> {
+fn middle_of(runs: &[Sample], pooled: Option<f64>, scatter: f64) -> Option<Middle> {
     if runs.is_empty() {
         return None;
     }
-    logs.clear();
-    logs.extend(runs.iter().map(|run| run.log));
-    let log = centre(logs, scatter.sqrt());
+    let logs: Vec<f64> = runs.iter().map(|run| run.log).collect();
+    let log = centre(&logs, scatter.sqrt());
     let count = runs.len() as f64;
     let variance = match pooled {
-        Some(pooled) => Some((PRIOR * pooled + squares(logs)) / (PRIOR + count - 1.0)),
-        None => median(runs.iter().map(|run| run.error.powi(2)).filter(|variance| !variance.is_nan())),
+        Some(pooled) => Some((PRIOR * pooled + squares(&logs)) / (PRIOR + count - 1.0)),
+        None => variance_within(runs),
     };
     let lacking = runs.iter().map(|run| run.lacking).sum::<f64>() / count;
     Some(Middle { log, runs: count, variance, lacking })
 }
 
+/// The variance between the rounds of a run, as its interval tells; `None` if no run has one.
+fn variance_within<'s>(runs: impl IntoIterator<Item = &'s Sample>) -> Option<f64> {
+    median(runs.into_iter().map(|run| run.error.powi(2)).filter(|variance| !variance.is_nan()))
+}
+
 /// The variance of a run of one node, rounds included, by a robust scale of differences between runs of the same node that
 /// follow each other. `None` if no node has two.
-fn between_runs(nodes: &[&[Sample]]) -> Option<f64> {
+fn between_runs(nodes: &[Vec<Sample>]) -> Option<f64> {
     let steps = nodes.iter().flat_map(|runs| runs.windows(2)).map(|pair| pair[1].log - pair[0].log);
     // A difference and its opposite: they scatter around 0.
     let both: Vec<f64> = steps.flat_map(|step| [step, -step]).collect();
@@ -183,7 +179,7 @@ mod tests {
     }
 
     fn effects_of(nodes: &[Vec<Sample>]) -> CostEffects {
-        effects(&nodes.iter().map(Vec::as_slice).collect::<Vec<_>>()).expect("nodes")
+        effects(nodes).expect("nodes")
     }
 
     #[test]
@@ -213,7 +209,6 @@ mod tests {
             let mut sum = 0.0;
             for _ in 0..TIMES {
                 let nodes = simulated(&mut random, &vec![2; pairs], [0.0, 0.01, 0.05]);
-                let nodes: Vec<&[Sample]> = nodes.iter().map(Vec::as_slice).collect();
                 sum += between_runs(&nodes).expect("pairs") / TIMES as f64;
             }
             assert!((sum / 1e-4 - 1.0).abs() < 0.1, "{pairs}: {sum}");
@@ -264,9 +259,9 @@ mod tests {
         assert_eq!(one.spread.between_run, None);
         assert!((one.spread.between_node / 5e-4 - 1.0).abs() < 0.3, "{:?}", one.spread);
         let unknown = Sample { log: 1.0, error: f64::NAN, lacking: 1.0 };
-        let blind = effects(&[&[unknown], &[unknown]]).expect("two nodes");
+        let blind = effects(&[vec![unknown], vec![unknown]]).expect("two nodes");
         assert!(blind.nodes.iter().flatten().all(|effect| effect.ratio().high.is_infinite() && effect.score == 0.0));
-        assert!(effects(&[&[], &[unknown]]).is_none() && effects(&[]).is_none());
+        assert!(effects(&[Vec::new(), vec![unknown]]).is_none() && effects(&[]).is_none());
     }
 
     #[test]

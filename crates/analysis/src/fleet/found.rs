@@ -17,7 +17,6 @@ use crate::statistics::median;
 /// What a table shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// What was requested.
     pub options: FleetOptions,
     /// The classes, the largest first.
     pub classes: Vec<ClassFound>,
@@ -39,7 +38,6 @@ pub struct Found {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassFound {
     pub class: Class,
-    /// The names of its nodes.
     pub nodes: Vec<String>,
     pub runs: usize,
     /// Its families, in alphabetical order, the clock first.
@@ -77,19 +75,15 @@ impl ClassFound {
 /// A family over the nodes of a class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FamilySpread {
-    /// Its name.
     pub family: String,
     pub costs: usize,
-    /// How its scatter splits.
     pub spread: Scatter,
 }
 
 /// A cost over the nodes of a class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CostSpread {
-    /// The operation and its point.
     pub name: String,
-    /// How its scatter splits.
     pub spread: Scatter,
 }
 

@@ -68,18 +68,8 @@ impl<'a> TestedClass<'a> {
         if family.costs.len() < 2 {
             return whole;
         }
-        let mut had = 0;
-        let mut single = Vec::new();
-        for cost in &family.costs {
-            if let Some(effect) = cost.effects.nodes.get(node).and_then(Option::as_ref).filter(|_| tested(cost)) {
-                had += 1;
-                let p = self.one(effect, &self.single, side);
-                if p < 1.0 {
-                    single.push(p);
-                }
-            }
-        }
-        (2.0 * whole.min(together(&mut single, had))).min(1.0)
+        let single = together(family.tested(node).map(|(_, effect)| self.one(effect, &self.single, side)));
+        (2.0 * whole.min(single)).min(1.0)
     }
 
     /// The p value of an effect; 1 for one that is small, or whose interval holds 1.
@@ -110,19 +100,15 @@ impl<'a> TestedClass<'a> {
         // The family as a whole is what is reported if it alone would have given this p value.
         let times = if several { 2.0 } else { 1.0 };
         let whole = times * self.one(effect, &self.whole, MedianSide::Slow) <= share.max(test.p);
-        let mut costs: Vec<(f64, f32, SlowCost)> = Vec::new();
-        let mut had = 0;
-        for cost in family.costs.iter().filter(|cost| several && tested(cost)) {
-            let Some(effect) = cost.effects.nodes.get(test.node).and_then(Option::as_ref) else { continue };
-            had += 1;
+        let single = |(cost, effect): (&MemberCost<'_>, &Effect)| {
             let p = self.one(effect, &self.single, MedianSide::Slow);
-            costs.push((p, effect.score, SlowCost { name: cost.rows.name.clone(), ratio: effect.ratio() }));
-        }
+            (p, effect.score, SlowCost { name: cost.rows.name.clone(), ratio: effect.ratio() })
+        };
+        let mut costs: Vec<(f64, f32, SlowCost)> = family.tested(test.node).filter(|_| several).map(single).collect();
         costs.sort_by(|one, other| one.0.total_cmp(&other.0).then(other.1.total_cmp(&one.1)));
         let ps: Vec<f64> = costs.iter().map(|cost| cost.0).collect();
         let best = costs.first().map(|cost| cost.2.ratio);
-        let mut costs: Vec<SlowCost> =
-            costs.into_iter().take(accepted(&ps, had, of_costs)).map(|cost| cost.2).collect();
+        let mut costs: Vec<SlowCost> = costs.into_iter().take(accepted(&ps, of_costs)).map(|cost| cost.2).collect();
         costs.sort_by(|one, other| other.ratio.value.total_cmp(&one.ratio.value));
         let ratio = if whole { effect.ratio() } else { best? };
         Some(SlowFamily { family: family.name.clone(), ratio, whole, p: test.p, costs })
@@ -156,10 +142,6 @@ pub(super) enum MedianSide {
     Fast,
 }
 
-fn tested(cost: &MemberCost<'_>) -> bool {
-    cost.effects.spread.nodes >= ENOUGH_NODES
-}
-
 /// What was accepted.
 pub(super) struct Chosen {
     /// The accepted tests: those of the nodes that were found. Each with the share of false ones that is allowed among its
@@ -174,21 +156,24 @@ pub(super) struct Chosen {
 /// Nodes first, by all their families together; then the families of the nodes that were found, with a share of false ones that
 /// is smaller by the share of nodes that were found. That among costs is also smaller by the share of the node's families.
 pub(super) fn chosen(tests: &[NodeTest], share: f64) -> Chosen {
-    let mut nodes: Vec<(f64, &[NodeTest])> = by_node(tests).map(|tests| (node_p(tests), tests)).collect();
-    nodes.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let ps: Vec<f64> = nodes.iter().map(|node| node.0).collect();
-    let found = accepted(&ps, ps.len(), share);
-    let share = share * found as f64 / ps.len().max(1) as f64;
-    let families = |node: &(f64, &[NodeTest])| {
-        let mut tests = node.1.to_vec();
-        tests.sort_by(|one, other| one.p.total_cmp(&other.p));
-        let ps: Vec<f64> = tests.iter().map(|test| test.p).collect();
-        let found = accepted(&ps, ps.len(), share);
-        let of_costs = share * found as f64 / ps.len().max(1) as f64;
-        tests.into_iter().take(found).map(move |test| (test, of_costs))
+    let (nodes, share) = selected(by_node(tests).map(|tests| (node_p(tests), tests)), share);
+    let families = |(_, tests): &(f64, &[NodeTest])| {
+        let (tests, of_costs) = selected(tests.iter().map(|test| (test.p, *test)), share);
+        tests.into_iter().map(move |(_, test)| (test, of_costs))
     };
-    let tests = nodes[..found].iter().flat_map(families).collect();
-    Chosen { tests, node_limit: found.checked_sub(1).map_or(0.0, |last| ps[last]), share }
+    let tests = nodes.iter().flat_map(families).collect();
+    Chosen { tests, node_limit: nodes.last().map_or(0.0, |(p, _)| *p), share }
+}
+
+/// Of these, with their p values, those that can be called true with this share of false ones, and the share that is left for what
+/// is selected within each.
+fn selected<T>(all: impl Iterator<Item = (f64, T)>, share: f64) -> (Vec<(f64, T)>, f64) {
+    let mut all: Vec<(f64, T)> = all.collect();
+    all.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let found = accepted(&all.iter().map(|(p, _)| *p).collect::<Vec<_>>(), share);
+    let left = share * found as f64 / all.len().max(1) as f64;
+    all.truncate(found);
+    (all, left)
 }
 
 /// The tests of each node, which follow each other.
@@ -198,7 +183,7 @@ pub(super) fn by_node(tests: &[NodeTest]) -> impl Iterator<Item = &[NodeTest]> {
 
 /// The p value of a node: all its families together.
 pub(super) fn node_p(tests: &[NodeTest]) -> f64 {
-    together(&mut tests.iter().map(|test| test.p).collect::<Vec<_>>(), tests.len())
+    together(tests.iter().map(|test| test.p))
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ pub const CLOCK: &str = "clock speed";
 /// With fewer nodes than this in a class, no node is called slow: the spread of so few shows nothing of the rest.
 pub const ENOUGH_NODES: usize = 6;
 
-/// What may be requested.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FleetOptions {
     /// The share of false ones that is allowed among what is called slow.

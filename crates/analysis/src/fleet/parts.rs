@@ -9,9 +9,7 @@ use record::Machine;
 pub enum MachinePart {
     /// Architecture, model and stepping of the processor.
     Cpu,
-    /// CPUs online.
     Cpus,
-    /// The hypervisor and the container.
     Hypervisor,
     Microcode,
     /// The memory, and its NUMA nodes. Sizes within 2 % of each other count as alike.
@@ -28,7 +26,6 @@ pub enum MachinePart {
 }
 
 impl MachinePart {
-    /// All of them.
     pub const ALL: [MachinePart; 10] = [
         MachinePart::Cpu,
         MachinePart::Cpus,

@@ -3,21 +3,16 @@
 use std::collections::HashMap;
 
 use super::parts::Parts;
-
-/// The reach of a run's interval over the standard error of its figure: 95 % of a normal error. That of an older run, which holds the
-/// figure of another run, is wider.
-const REACH_OVER_ERROR: f64 = 1.96;
+use crate::statistics::NORMAL_95;
 
 /// What is known of a run besides its costs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunFacts {
-    /// The name of its node.
     pub node: String,
     /// What tells it apart: its id and its host. A run that is given twice counts once.
     pub id: String,
     /// When it started, RFC 3339 in UTC.
     pub started: String,
-    /// What the machine is.
     pub parts: Parts,
     /// The clock of its quiet batches, in GHz.
     pub clock_ghz: Option<f64>,
@@ -121,7 +116,8 @@ impl Table {
             return false;
         };
         let known = low > 0.0 && high.is_finite() && high >= low;
-        let error = if known { (high / low).ln() / 2.0 / REACH_OVER_ERROR } else { f64::NAN };
+        // The interval of an older run, which holds the figure of another run, is wider.
+        let error = if known { (high / low).ln() / 2.0 / NORMAL_95 } else { f64::NAN };
         let doubt = doubt.map_or(0, |doubt| {
             let place = self.doubts.iter().position(|known| known == doubt).unwrap_or_else(|| {
                 self.doubts.push(doubt.into());

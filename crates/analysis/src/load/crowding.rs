@@ -2,9 +2,10 @@
 //! that bring a page are kept busy. Known by as many users as may be eligible, who never think, each with as much memory as one user
 //! alone had.
 
-use super::configuration::{Configuration, PageDevice, Relief};
+use super::configuration::{Configuration, PageDevice};
 use super::demands::{Crowding, Demands, Usual, mean_of};
 use super::measured::Measured;
+use crate::by_key;
 use crate::model::{FaultCurve, Figure, PageSource, System, predict};
 
 /// More than so many at once show nothing that these do not.
@@ -13,22 +14,16 @@ const MOST: u32 = 4;
 /// The configurations that show it, for those where several may be eligible: the least memory that one user alone was measured with,
 /// for each of them.
 pub fn crowds(all: &[Configuration], alone: &[Configuration]) -> Vec<Configuration> {
-    let mut found: Vec<Configuration> = Vec::new();
-    for configuration in
-        all.iter().filter(|configuration| configuration.device != PageDevice::None && configuration.most_eligible() > 1)
-    {
+    let crowd = |configuration: &Configuration| {
+        let Configuration { device, cpus, .. } = *configuration;
         let users = configuration.most_eligible().min(MOST);
-        let least = alone.iter().filter(|one| one.device == configuration.device).filter_map(|one| one.memory).min();
-        let Some(share) = least else { continue };
-        let (memory, relief) = (Some(share * u64::from(users)), Relief::None);
-        let crowd = Configuration { users, memory, eligible: None, relief, repetition: 1, ..configuration.clone() };
-        match found.iter_mut().find(|one| one.device == configuration.device && one.cpus == configuration.cpus) {
-            Some(known) if known.users < users => *known = crowd,
-            Some(_) => {}
-            None => found.push(crowd),
-        }
-    }
-    found
+        let least = alone.iter().filter(|one| one.device == device).filter_map(|one| one.memory).min();
+        let memory = Some(least? * u64::from(users));
+        let shows = device != PageDevice::None && users > 1;
+        shows.then(|| ((device, cpus), Configuration { users, memory, device, cpus, ..Configuration::default() }))
+    };
+    let largest = |(_, crowds): (_, Vec<Configuration>)| crowds.into_iter().max_by_key(|crowd| crowd.users);
+    by_key(all.iter().filter_map(crowd)).into_iter().filter_map(largest).collect()
 }
 
 impl Crowding {

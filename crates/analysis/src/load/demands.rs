@@ -10,7 +10,6 @@ use crate::statistics::{mean, squares};
 /// What the script has for all configurations.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Usual {
-    /// The interactions' names.
     pub names: Vec<String>,
     /// How often each interaction occurs in the script.
     pub weights: Vec<f64>,
@@ -76,7 +75,6 @@ pub struct Demands {
     pub crowding: Vec<Crowding>,
     /// Processor time in user mode of each interaction of the script, in seconds.
     pub each_user_s: Vec<f64>,
-    /// What the script has.
     pub usual: Usual,
 }
 
@@ -126,8 +124,8 @@ impl Demands {
         }
         let user_s = weighted(&plain, usual, |finished| finished.user_s)?;
         let devices: BTreeSet<PageDevice> = plain.iter().map(|measured| measured.configuration.device).collect();
-        let mut paged: Vec<Paged> =
-            devices.into_iter().map(|device| of_device(device, &plain, flushed, usual)).collect();
+        let (paged, other_s): (Vec<Paged>, Vec<f64>) =
+            devices.into_iter().map(|device| of_device(device, &plain, flushed, usual)).unzip();
         // What the kernel took beyond the faults, as these are handled.
         let handling = |measured: &Measured| {
             paged
@@ -148,16 +146,10 @@ impl Demands {
             let work = |measured: &&Measured| mean_at(measured, place, |finished| finished.user_s);
             mean(&plain.iter().filter_map(work).map(|(mean, _)| mean).collect::<Vec<_>>())
         };
-        let others = paged.iter_mut().map(|paged| {
-            let (page_s, other_s) = waiting(paged.device, &plain, usual);
-            paged.wait_s = page_s;
-            other_s
-        });
-        let other_s = others.reduce(f64::min).unwrap_or(0.0);
         Some(Demands {
             user_s,
             system_s: (rest / count).into(),
-            other_wait_s: other_s.into(),
+            other_wait_s: other_s.into_iter().reduce(f64::min).unwrap_or(0.0).into(),
             each_user_s: (0..usual.weights.len()).map(of_place).collect(),
             paged,
             crowding: Vec::new(),
@@ -249,8 +241,8 @@ fn weighted(all: &[&Measured], usual: &Usual, of: fn(&Finished) -> f64) -> Optio
     Some(Figure { value, interval: Some(((value - reach).max(0.0), value + reach)) })
 }
 
-/// What the configurations with this device show of it.
-fn of_device(device: PageDevice, all: &[&Measured], flushed: &[&Measured], usual: &Usual) -> Paged {
+/// What the configurations with this device show of it, and waiting beyond it in seconds.
+fn of_device(device: PageDevice, all: &[&Measured], flushed: &[&Measured], usual: &Usual) -> (Paged, f64) {
     let plain: Vec<&Measured> =
         all.iter().copied().filter(|measured| measured.configuration.device == device).collect();
     let flushed = flushed.iter().filter(|measured| measured.configuration.device == device);
@@ -265,14 +257,16 @@ fn of_device(device: PageDevice, all: &[&Measured], flushed: &[&Measured], usual
     let handling_s = handling(&plain, usual);
     // On compressed memory, what a fault takes beyond the first touch of a page is put down to the device.
     let touch = plain.iter().map(|measured| measured.fault.minor_s).fold(0.0, f64::max);
-    Paged {
+    let (wait_s, other_s) = waiting(device, &plain, usual);
+    let paged = Paged {
         device,
         curve: falling(points),
         reload: reload.max_by(|a, b| a.value.total_cmp(&b.value)),
         handling_s,
         device_cpu_s: if device == PageDevice::Zram { (handling_s - touch).max(0.0) } else { 0.0 },
-        wait_s: 0.0,
-    }
+        wait_s,
+    };
+    (paged, other_s)
 }
 
 /// The share that holds all pages of a user, where no fault waits for one; `None` if it was measured, or is not known.
@@ -325,51 +319,70 @@ fn handling(all: &[&Measured], usual: &Usual) -> f64 {
         ))
     });
     let pairs: Vec<(f64, f64, f64)> = pairs.collect();
-    let weights: f64 = pairs.iter().map(|pair| pair.2).sum();
-    let mean = |of: &dyn Fn(&(f64, f64, f64)) -> f64| pairs.iter().map(|pair| of(pair) * pair.2).sum::<f64>() / weights;
-    let (x, y) = (mean(&|pair| pair.0), mean(&|pair| pair.1));
-    let spread = mean(&|pair| (pair.0 - x).powi(2));
-    let slope = mean(&|pair| (pair.0 - x) * (pair.1 - y)) / spread;
+    let FaultLine { faults, deviation, slope, .. } = FaultLine::through(&pairs);
     let beforehand = all.iter().map(|measured| measured.fault.major_s).fold(0.0, f64::max);
-    if pairs.len() > 2 && spread.sqrt() > 0.2 * x.max(1.0) && slope > 0.0 { slope } else { beforehand }
+    if pairs.len() > 2 && deviation > 0.2 * faults.max(1.0) && slope > 0.0 { slope } else { beforehand }
 }
 
-/// Waiting of a user alone beyond its processor time, in seconds: for a page, and for everything else. A line over faults. Where there
-/// are too few faults for one, a page takes what was measured beforehand.
+/// The line of a time over the faults of an interaction that fits best.
+struct FaultLine {
+    /// The mean number of faults, and their standard deviation.
+    faults: f64,
+    deviation: f64,
+    /// The mean time in seconds.
+    time_s: f64,
+    /// The time for one more fault, in seconds.
+    slope: f64,
+}
+
+impl FaultLine {
+    /// Through (faults, time, weight).
+    fn through(points: &[(f64, f64, f64)]) -> FaultLine {
+        let faults = weighted_mean(points, |point| point.0);
+        let time_s = weighted_mean(points, |point| point.1);
+        let variance = weighted_mean(points, |point| (point.0 - faults).powi(2));
+        let slope = weighted_mean(points, |point| (point.0 - faults) * (point.1 - time_s)) / variance;
+        FaultLine { faults, deviation: variance.sqrt(), time_s, slope }
+    }
+}
+
+/// The mean over (faults, time, weight).
+fn weighted_mean(points: &[(f64, f64, f64)], of: impl Fn(&(f64, f64, f64)) -> f64) -> f64 {
+    let weights: f64 = points.iter().map(|point| point.2).sum();
+    points.iter().map(|point| of(point) * point.2).sum::<f64>() / weights.max(f64::MIN_POSITIVE)
+}
+
+/// Waiting of a user alone with this device beyond its processor time, in seconds: for a page, and for everything else. A line over
+/// faults. Where there are too few faults for one, a page takes what was measured beforehand.
 fn waiting(device: PageDevice, all: &[&Measured], usual: &Usual) -> (f64, f64) {
     /// Fewer faults show nothing of the time for one.
     const ENOUGH: f64 = 20.0;
     /// Other waiting below this share of the processor time is that of the host.
     const HOST: f64 = 0.02;
-    let of_device = || all.iter().filter(|measured| measured.configuration.device == device);
-    let rows = of_device().filter(|measured| measured.configuration.users == 1).filter_map(|measured| {
+    let rows = all.iter().filter(|measured| measured.configuration.users == 1).filter_map(|measured| {
         let faults = mean_of(measured, usual, |finished| finished.major_faults)?.value;
         let cpu = mean_of(measured, usual, |finished| finished.user_s + finished.system_s)?.value;
         let response = mean_of(measured, usual, |finished| finished.response_s - finished.wait_s)?.value;
-        Some([faults, (response - cpu).max(0.0), cpu, measured.finished.len() as f64])
+        let weight = measured.finished.len() as f64;
+        Some(((faults, (response - cpu).max(0.0), weight), (faults, cpu, weight)))
     });
-    let rows: Vec<[f64; 4]> = rows.collect();
-    let sum = |of: &dyn Fn(&[f64; 4]) -> f64| rows.iter().map(|row| of(row) * row[3]).sum::<f64>();
-    let weights = sum(&|_| 1.0).max(f64::MIN_POSITIVE);
-    let mean = |of: &dyn Fn(&[f64; 4]) -> f64| sum(of) / weights;
-    let (faults, beyond, cpu) = (mean(&|row| row[0]), mean(&|row| row[1]), mean(&|row| row[2]));
-    let spread = mean(&|row| (row[0] - faults).powi(2));
-    let slope = mean(&|row| (row[0] - faults) * (row[1] - beyond)) / spread;
-    let enough = rows.iter().any(|row| row[0] > ENOUGH);
+    let (beyond, cpu): (Vec<_>, Vec<_>) = rows.unzip();
+    let enough = beyond.iter().any(|point| point.0 > ENOUGH);
+    let FaultLine { faults, deviation, time_s: beyond_s, slope } = FaultLine::through(&beyond);
     let (page_s, other_s) = match () {
         // A page of compressed memory costs processor time and no waiting.
-        () if device == PageDevice::Zram => (0.0, beyond),
+        () if device == PageDevice::Zram => (0.0, beyond_s),
         () if !enough => {
-            let page_s = of_device().map(|measured| measured.fault.wait_s).fold(0.0, f64::max);
-            (page_s, (beyond - faults * page_s).max(0.0))
+            let page_s = all.iter().map(|measured| measured.fault.wait_s).fold(0.0, f64::max);
+            (page_s, (beyond_s - faults * page_s).max(0.0))
         }
-        () if spread.sqrt() > 0.2 * faults && slope > 0.0 && beyond > slope * faults => {
-            (slope, beyond - slope * faults)
+        () if deviation > 0.2 * faults && slope > 0.0 && beyond_s > slope * faults => {
+            (slope, beyond_s - slope * faults)
         }
-        () => (beyond / faults, 0.0),
+        () => (beyond_s / faults, 0.0),
     };
-    match other_s < HOST * cpu {
-        true if enough && device != PageDevice::Zram => (beyond / faults, 0.0),
+    match other_s < HOST * weighted_mean(&cpu, |point| point.1) {
+        true if enough && device != PageDevice::Zram => (beyond_s / faults, 0.0),
         true => (page_s, 0.0),
         false => (page_s, other_s),
     }

@@ -6,6 +6,7 @@ use super::figures::row;
 use super::forecast::Forecasts;
 use super::measured::{Finished, Measured};
 use super::system::system;
+use crate::by_key;
 use crate::model::{Figure, MeasuredMeans, ModelFile};
 
 impl Forecasts {
@@ -19,16 +20,8 @@ impl Forecasts {
 /// The demands as a file for `howslow model`: the system of the first of these configurations, the same with every other page
 /// device, and what was measured without relief.
 pub fn model_file(demands: &Demands, all: &[Configuration], measured: &[Measured]) -> ModelFile {
-    let mut devices = Vec::new();
-    for configuration in all {
-        if !devices.contains(&configuration.device) {
-            devices.push(configuration.device);
-        }
-    }
-    let mut systems = devices.into_iter().filter_map(|device| {
-        let first = all.iter().find(|configuration| configuration.device == device)?;
-        Some(system(demands, first))
-    });
+    let by_device = by_key(all.iter().map(|configuration| (configuration.device, configuration)));
+    let mut systems = by_device.iter().map(|(_, configurations)| system(demands, configurations[0]));
     let plain = measured
         .iter()
         .filter(|measured| measured.configuration.relief == Relief::None && measured.configuration.repetition == 1);

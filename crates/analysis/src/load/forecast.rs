@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::configuration::{Configuration, PageDevice as Paging};
+use super::configuration::{Configuration, PageDevice};
 use super::demands::{Demands, Usual};
 use super::judged::{Judged, judged, over};
 use super::measured::Measured;
 use super::played;
 use super::system::system;
-use crate::model::{ModelError, PredictionInterval, Script, predict_interval};
+use crate::model::{PredictionInterval, Script, SteadyState, predict_interval};
 use crate::statistics::{median, sorted};
 
 /// A prediction, made before the configuration ran or without its figures.
@@ -21,10 +21,16 @@ pub struct Forecast {
     pub steady: Option<Judged>,
 }
 
+impl Forecast {
+    /// The figures, if there are some.
+    pub fn value(&self) -> Option<Judged> {
+        self.predicted.as_ref().ok().map(|prediction| prediction.value)
+    }
+}
+
 /// The predictions of an experiment, and what they were made from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Forecasts {
-    /// What the script has.
     pub usual: Usual,
     /// What the predictions were made from.
     pub demands: Option<Demands>,
@@ -78,7 +84,7 @@ pub fn alone(all: &[Configuration], stays: bool) -> Vec<Configuration> {
 /// while users think, and do not all fit: the largest memory of an eligible one, with each page device.
 pub fn flushed(all: &[Configuration], stays: bool) -> Vec<Configuration> {
     let devices = all.iter().map(|configuration| configuration.device);
-    let devices: BTreeSet<_> = devices.filter(|device| stays && *device != Paging::None).collect();
+    let devices: BTreeSet<_> = devices.filter(|device| stays && *device != PageDevice::None).collect();
     let one = |device| {
         let share = |configuration: &Configuration| {
             configuration.memory.map(|bytes| bytes / u64::from(configuration.most_eligible().max(1)))
@@ -107,28 +113,22 @@ pub fn forecast(demands: &Demands, configuration: &Configuration, script: Option
 }
 
 fn steady(demands: &Demands, configuration: &Configuration) -> Result<PredictionInterval<Judged>, String> {
-    let found: Result<PredictionInterval, ModelError> = predict_interval(&system(demands, configuration));
-    found.map_err(|error| error.to_string()).map(|prediction| {
-        let judged = |of: &crate::model::SteadyState| Judged {
-            throughput: of.throughput,
-            cpu_s: (of.cpu.user + of.cpu.system + of.cpu.faults) * f64::from(configuration.cpus) / of.throughput,
-            faults: of.faults,
-            response_s: of.response_s,
-            idle: [of.cpu.multiprogramming_idle, of.cpu.non_multiprogramming_idle, of.cpu.zero_idle],
-        };
-        let value = judged(&prediction.value);
-        // A quotient of two figures has no interval of its own here, so that of the processor's demand is taken.
-        let of_ends = |ends: &crate::model::SteadyState, user: f64| Judged {
-            cpu_s: value.cpu_s - demands.user_s.value + user,
-            ..judged(ends)
-        };
-        let user = demands.user_s.interval();
-        PredictionInterval {
-            value,
-            low: of_ends(&prediction.low, user.low),
-            high: of_ends(&prediction.high, user.high),
-        }
-    })
+    let found = predict_interval(&system(demands, configuration)).map_err(|error| error.to_string())?;
+    let judged = |of: &SteadyState| Judged {
+        throughput: of.throughput,
+        cpu_s: (of.cpu.user + of.cpu.system + of.cpu.faults) * f64::from(configuration.cpus) / of.throughput,
+        faults: of.faults,
+        response_s: of.response_s,
+        idle: [of.cpu.multiprogramming_idle, of.cpu.non_multiprogramming_idle, of.cpu.zero_idle],
+    };
+    let value = judged(&found.value);
+    // A quotient of two figures has no interval of its own here, so that of the processor's demand is taken.
+    let end = |state: &SteadyState, user_s: f64| Judged {
+        cpu_s: value.cpu_s - demands.user_s.value + user_s,
+        ..judged(state)
+    };
+    let user = demands.user_s.interval();
+    Ok(PredictionInterval { value, low: end(&found.low, user.low), high: end(&found.high, user.high) })
 }
 
 /// Fits on every other configuration, and predicts those in between. None of the predicted ones is among the fitted. How many
@@ -149,19 +149,8 @@ pub fn by_half(
     measured.iter().skip(1).step_by(2).filter(known).map(one).collect()
 }
 
-/// How far predictions were off. `None` if none can be held against a measurement.
-pub fn missed(forecasts: &[Forecast], measured: &[Measured], usual: &Usual) -> Option<Missed> {
-    missed_by(forecasts, measured, usual, |forecast| {
-        forecast.predicted.as_ref().ok().map(|prediction| prediction.value)
-    })
-}
-
-/// How far the steady state was off. `None` if it cannot be held against a measurement.
-pub fn steady_missed(forecasts: &[Forecast], measured: &[Measured], usual: &Usual) -> Option<Missed> {
-    missed_by(forecasts, measured, usual, |forecast| forecast.steady)
-}
-
-fn missed_by(
+/// How far these figures `of` predictions were off. `None` if none can be held against a measurement.
+pub fn missed(
     forecasts: &[Forecast],
     measured: &[Measured],
     usual: &Usual,

@@ -79,22 +79,14 @@ impl Knee {
 /// The cliffs of an experiment: one for each set of configurations that differ in memory alone, where there are at least two.
 pub fn cliffs(measured: &[Measured]) -> Vec<Cliff> {
     let common = |configuration: &Configuration| Configuration { memory: None, repetition: 0, ..configuration.clone() };
-    let of_kind = |(kind, same): (Configuration, Vec<&Measured>)| {
-        let mut sizes: Vec<Option<u64>> = same.iter().map(|measured| measured.configuration.memory).collect();
-        sizes.sort_by_key(|size| std::cmp::Reverse(size.unwrap_or(u64::MAX)));
-        sizes.dedup();
-        let at = |size: Option<u64>| {
-            point(
-                size,
-                &same.iter().copied().filter(|measured| measured.configuration.memory == size).collect::<Vec<_>>(),
-            )
-        };
-        let points: Vec<CliffPoint> = sizes.into_iter().map(at).collect();
-        let knee = knee(&points);
-        Cliff { common: kind, points, knee }
+    let cliff = |(common, same): (Configuration, Vec<&Measured>)| {
+        let mut sizes = by_key(same.into_iter().map(|measured| (measured.configuration.memory, measured)));
+        sizes.sort_by_key(|(memory, _)| std::cmp::Reverse(memory.unwrap_or(u64::MAX)));
+        let points: Vec<CliffPoint> = sizes.iter().map(|(memory, repetitions)| point(*memory, repetitions)).collect();
+        Cliff { common, knee: knee(&points), points }
     };
     let kinds = by_key(measured.iter().map(|one| (common(&one.configuration), one))).into_iter();
-    kinds.map(of_kind).filter(|cliff| cliff.points.len() >= 2).collect()
+    kinds.map(cliff).filter(|cliff| cliff.points.len() >= 2).collect()
 }
 
 fn point(memory: Option<u64>, repetitions: &[&Measured]) -> CliffPoint {

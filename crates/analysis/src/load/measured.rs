@@ -7,7 +7,6 @@ use super::configuration::Configuration;
 /// An experiment: one plan, its configurations, and what was counted in each.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Experiment {
-    /// The plan's name.
     pub plan: String,
     /// The interactions' names, in the order of the script.
     pub interactions: Vec<String>,
@@ -24,7 +23,6 @@ pub struct Experiment {
 /// How an interaction ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Outcome {
-    /// It did its work.
     #[default]
     Done,
     /// The command left with this exit status, or could not be started (127).
@@ -64,7 +62,6 @@ pub struct Finished {
     pub minor_faults: f64,
     /// Page faults that waited for a page.
     pub major_faults: f64,
-    /// How it ended.
     pub outcome: Outcome,
 }
 
@@ -172,6 +169,5 @@ pub struct Measured {
     /// Processes that the kernel killed because the group had no memory left, as the group counts them.
     pub killed_for_memory: u64,
     pub fault: FaultCost,
-    /// Independent accounts.
     pub sums: Sums,
 }

@@ -10,7 +10,7 @@ use super::measured::{Depth, Finished, Measured, Outcome};
 use super::system::system;
 use crate::model::{Log, PredictionInterval, Script, System, draws, play};
 use crate::parallel::answers;
-use crate::statistics::{quantile, sorted};
+use crate::statistics::{mean, quantile, sorted};
 
 /// How often it is played: the figures are means over these.
 const PLAYS: u64 = 12;
@@ -31,9 +31,7 @@ pub(super) fn predicted(
     let once = |system: &System, seed: u64| {
         judged(&measured(play(system, script, seed).ok()?, configuration, demands), &demands.usual)
     };
-    let value = over(&(1..=PLAYS).map(|seed| once(&system, seed)).collect::<Option<Vec<_>>>()?, |all| {
-        all.iter().sum::<f64>() / all.len() as f64
-    });
+    let value = over(&(1..=PLAYS).map(|seed| once(&system, seed)).collect::<Option<Vec<_>>>()?, |all| mean(&all));
     let mut drawn = draws(&system);
     drawn.truncate(DRAWS);
     if drawn.is_empty() {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::measured::{Finished, Measured, Outcome};
 use crate::form::{As, Form, OpenFigure};
 use crate::statistics::{Interval, half_of_mean, mean, quantile, sorted};
-use crate::tails::ranks;
+use crate::tails::enclosing;
 
 /// The shares that response times are reported by: the median, 90, 95 and 99 %.
 pub const SHARES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
@@ -94,10 +94,7 @@ fn batch_mean(values: &[f64]) -> Option<Interval> {
 /// The value at this share of ascending values, with its interval by order statistics.
 fn percentile(ascending: &[f64], share: f64) -> Option<Interval> {
     let value = quantile(ascending, share)?;
-    let (low, high) = match ranks(ascending.len() as u64, share) {
-        Some((low, high)) => (ascending[low as usize - 1], ascending[high as usize - 1]),
-        None => (0.0, f64::INFINITY),
-    };
+    let (low, high) = enclosing(ascending, share).unwrap_or((0.0, f64::INFINITY));
     Some(Interval { value, low: low.min(value), high: high.max(value) })
 }
 

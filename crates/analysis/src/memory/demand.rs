@@ -160,19 +160,14 @@ impl Demand {
     }
 
     fn limit(&self, per_cycle: f64, rate: f64) -> Limit {
-        let over = |delivered: Interval, needed: f64| Interval {
-            value: delivered.value / needed,
-            low: delivered.low / needed,
-            high: delivered.high / needed,
-        };
+        let reached = |delivered: Interval, rate: f64| delivered.map(|delivered| delivered / self.needed(rate, 1.0));
         let together = self.together.as_ref();
         let at_once = self.line / (self.bytes * rate);
         Limit {
             per_cycle,
             rate,
-            by_bandwidth: over(self.maximum, self.needed(rate, 1.0)),
-            by_bandwidth_together: together
-                .map(|shared| over(shared.rate, self.needed(rate * shared.cpus as f64, 1.0))),
+            by_bandwidth: reached(self.maximum, rate),
+            by_bandwidth_together: together.map(|shared| reached(shared.rate, rate * shared.cpus as f64)),
             by_latency: self.latency.under(at_once),
         }
     }

@@ -90,8 +90,8 @@ fn finishing(rates: &Rates, eligible: u32, (pages, elsewhere): ChainPlace) -> f6
     busy / (rates.work_s * rates.stretch(eligible, rates.faults_per_s(eligible, pages)))
 }
 
-/// The moves from a place to others of its level, with their rates.
-fn moves(rates: &Rates, eligible: u32, place: ChainPlace) -> [(ChainPlace, f64); 4] {
+/// The moves from a place of a level to others of it, by their index, with their rates.
+fn moves(rates: &Rates, eligible: u32, level: &[ChainPlace], place: ChainPlace) -> impl Iterator<Item = (usize, f64)> {
     let (pages, elsewhere) = place;
     let faults_per_s = rates.faults_per_s(eligible, pages);
     let working = f64::from(rates.busy(eligible, pages, elsewhere)) / rates.stretch(eligible, faults_per_s);
@@ -102,7 +102,8 @@ fn moves(rates: &Rates, eligible: u32, place: ChainPlace) -> [(ChainPlace, f64);
     let visit = if rates.other_s > 0.0 { ((pages, elsewhere + 1), working * VISITS / rates.work_s) } else { nothing };
     let back =
         if elsewhere > 0 { ((pages, elsewhere - 1), f64::from(elsewhere) * VISITS / rates.other_s) } else { nothing };
-    [fault, page, visit, back]
+    let all = [fault, page, visit, back].into_iter().filter(|(_, rate)| *rate > 0.0);
+    all.filter_map(|(to, rate)| Some((level.binary_search(&to).ok()?, rate)))
 }
 
 /// The negative generator of a level: what leaves each place on the diagonal, less what stays within the level.
@@ -112,13 +113,9 @@ fn within(rates: &Rates, present: u32, level: &[ChainPlace]) -> Matrix {
     let mut matrix = Matrix::zero(level.len(), level.len());
     for (from, &place) in level.iter().enumerate() {
         let mut leaves = arrivals + finishing(rates, eligible, place);
-        for (to, rate) in moves(rates, eligible, place) {
-            if rate > 0.0
-                && let Ok(to) = level.binary_search(&to)
-            {
-                *matrix.at(from, to) -= rate;
-                leaves += rate;
-            }
+        for (to, rate) in moves(rates, eligible, level, place) {
+            *matrix.at(from, to) -= rate;
+            leaves += rate;
         }
         *matrix.at(from, from) += leaves;
     }
@@ -147,12 +144,8 @@ fn closed_level(rates: &Rates, present: u32) -> Vec<f64> {
     let level = places(rates, eligible);
     let mut generator = Matrix::zero(level.len(), level.len());
     for (from, &place) in level.iter().enumerate() {
-        for (to, rate) in moves(rates, eligible, place) {
-            if rate > 0.0
-                && let Ok(to) = level.binary_search(&to)
-            {
-                *generator.at(from, to) += rate;
-            }
+        for (to, rate) in moves(rates, eligible, &level, place) {
+            *generator.at(from, to) += rate;
         }
     }
     generator.stationary()

@@ -19,8 +19,6 @@ pub struct Figure {
 #[serde(untagged)]
 enum Written {
     /// Exact.
-    Whole(i64),
-    /// Exact.
     Number(f64),
     Interval {
         value: f64,
@@ -32,7 +30,6 @@ enum Written {
 impl From<Written> for Figure {
     fn from(written: Written) -> Figure {
         match written {
-            Written::Whole(value) => Figure::from(value as f64),
             Written::Number(value) => Figure::from(value),
             Written::Interval { value, low, high } => Figure { value, interval: Some((low, high)) },
         }
@@ -82,5 +79,20 @@ impl Figure {
     pub(super) fn is_sound(&self) -> bool {
         let Interval { value, low, high } = self.interval();
         0.0 <= low && low <= value && value <= high && high.is_finite()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_may_write_a_whole_number_or_an_interval() {
+        let written = "[[all]]\nat = 10\n[[all]]\nat = 0.5\n[[all]]\nat = { value = 10, low = 9, high = 11 }\n";
+        let mut file: toml::Table = toml::from_str(written).expect("TOML");
+        let rows: Vec<std::collections::BTreeMap<String, Figure>> =
+            file.remove("all").and_then(|all| all.try_into().ok()).expect("figures");
+        let figures: Vec<Figure> = rows.iter().map(|row| row["at"]).collect();
+        assert_eq!(figures, [10.0.into(), 0.5.into(), Figure { value: 10.0, interval: Some((9.0, 11.0)) }]);
     }
 }

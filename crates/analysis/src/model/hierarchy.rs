@@ -8,9 +8,6 @@ use super::prediction::{Method, SteadyState};
 use super::rates::Rates;
 use super::steady::Steady;
 
-/// A place inside: waiting for pages, waiting elsewhere, and its probability.
-type Inside = Vec<(u32, u32, f64)>;
-
 /// States that a solution walks through, roughly.
 pub(super) fn effort(rates: &Rates) -> f64 {
     let most = f64::from(rates.most_eligible());
@@ -52,16 +49,14 @@ pub(super) fn work_by_eligible(rates: &Rates) -> Vec<f64> {
 
 /// Finished interactions per second while 1, 2, ... are eligible.
 fn throughputs(rates: &Rates) -> Vec<f64> {
-    (1..=rates.most_eligible()).map(|eligible| throughput(rates, eligible, &inside(rates, eligible))).collect()
-}
-
-/// Finished interactions per second while this many are eligible.
-fn throughput(rates: &Rates, eligible: u32, places: &Inside) -> f64 {
-    let rate = |&(pages, elsewhere, probability): &(u32, u32, f64)| {
-        let stretch = rates.stretch(eligible, rates.faults_per_s(eligible, pages));
-        probability * f64::from(rates.busy(eligible, pages, elsewhere)) / (rates.work_s * stretch)
+    let throughput = |eligible| -> f64 {
+        let each = inside(rates, eligible).map(|(pages, elsewhere, probability)| {
+            let stretch = rates.stretch(eligible, rates.faults_per_s(eligible, pages));
+            probability * f64::from(rates.busy(eligible, pages, elsewhere)) / (rates.work_s * stretch)
+        });
+        each.sum()
     };
-    places.iter().map(rate).sum()
+    (1..=rates.most_eligible()).map(throughput).collect()
 }
 
 /// The probabilities of how many are present: a birth-death process.
@@ -78,8 +73,8 @@ fn outside(rates: &Rates, throughputs: &[f64]) -> Vec<(u32, f64)> {
     (0..).zip(normalized(&weights)).collect()
 }
 
-/// Where a constant number of eligible interactions is.
-fn inside(rates: &Rates, eligible: u32) -> Inside {
+/// Where a constant number of eligible interactions is: how many wait for pages, how many elsewhere, and the probability of that.
+fn inside(rates: &Rates, eligible: u32) -> impl Iterator<Item = (u32, u32, f64)> {
     let pages = if rates.waits_for_pages() { eligible } else { 0 };
     let mut places = Vec::new();
     let mut weights = Vec::new();
@@ -105,7 +100,7 @@ fn inside(rates: &Rates, eligible: u32) -> Inside {
         }
     }
     let shares = normalized(&weights);
-    places.into_iter().zip(shares).map(|((pages, elsewhere), share)| (pages, elsewhere, share)).collect()
+    places.into_iter().zip(shares).map(|((pages, elsewhere), share)| (pages, elsewhere, share))
 }
 
 /// Probabilities from logarithms of weights.

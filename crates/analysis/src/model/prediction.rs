@@ -107,11 +107,12 @@ pub struct PredictionInterval<Figures = SteadyState> {
 
 impl PredictionInterval {
     /// Every figure with its interval. `of` is given how to read a figure, and gives value, low and high.
-    pub(super) fn of(method: Method, of: impl Fn(fn(&SteadyState) -> f64) -> [f64; 3]) -> PredictionInterval {
+    pub(super) fn of(method: Method, of: impl Fn(&dyn Fn(&SteadyState) -> f64) -> [f64; 3]) -> PredictionInterval {
         let mut parts = [0, 1, 2].map(|_| SteadyState { method, ..SteadyState::default() });
-        for (read, write) in FIGURES {
-            for (part, value) in parts.iter_mut().zip(of(read)) {
-                *write(part) = value;
+        for figure in FIGURES {
+            let values = of(&|state| *figure(&mut state.clone()));
+            for (part, value) in parts.iter_mut().zip(values) {
+                *figure(part) = value;
             }
         }
         let [value, low, high] = parts;
@@ -119,27 +120,24 @@ impl PredictionInterval {
     }
 }
 
-type Read = fn(&SteadyState) -> f64;
-type Write = fn(&mut SteadyState) -> &mut f64;
-
 /// Every figure that a solution gives.
-pub(super) const FIGURES: [(Read, Write); 16] = [
-    (|state| state.throughput, |state| &mut state.throughput),
-    (|state| state.response_s, |state| &mut state.response_s),
-    (|state| state.eligibility_wait_s, |state| &mut state.eligibility_wait_s),
-    (|state| state.cpu.user, |state| &mut state.cpu.user),
-    (|state| state.cpu.system, |state| &mut state.cpu.system),
-    (|state| state.cpu.faults, |state| &mut state.cpu.faults),
-    (|state| state.cpu.multiprogramming_idle, |state| &mut state.cpu.multiprogramming_idle),
-    (|state| state.cpu.non_multiprogramming_idle, |state| &mut state.cpu.non_multiprogramming_idle),
-    (|state| state.cpu.zero_idle, |state| &mut state.cpu.zero_idle),
-    (|state| state.faults, |state| &mut state.faults),
-    (|state| state.between_faults_s, |state| &mut state.between_faults_s),
-    (|state| state.page_wait_s, |state| &mut state.page_wait_s),
-    (|state| state.page_device, |state| &mut state.page_device),
-    (|state| state.pages_waited_for, |state| &mut state.pages_waited_for),
-    (|state| state.eligible, |state| &mut state.eligible),
-    (|state| state.queued, |state| &mut state.queued),
+pub(super) const FIGURES: [fn(&mut SteadyState) -> &mut f64; 16] = [
+    |state| &mut state.throughput,
+    |state| &mut state.response_s,
+    |state| &mut state.eligibility_wait_s,
+    |state| &mut state.cpu.user,
+    |state| &mut state.cpu.system,
+    |state| &mut state.cpu.faults,
+    |state| &mut state.cpu.multiprogramming_idle,
+    |state| &mut state.cpu.non_multiprogramming_idle,
+    |state| &mut state.cpu.zero_idle,
+    |state| &mut state.faults,
+    |state| &mut state.between_faults_s,
+    |state| &mut state.page_wait_s,
+    |state| &mut state.page_device,
+    |state| &mut state.pages_waited_for,
+    |state| &mut state.eligible,
+    |state| &mut state.queued,
 ];
 
 /// What a simulation found.

@@ -38,13 +38,11 @@ const MOST_EVENTS: u64 = 20_000_000;
 /// # Errors
 /// Those of [`predict`].
 pub fn users_within(system: &System, bound_s: f64) -> Result<UsersWithin, ModelError> {
-    let (users, at_least) =
-        most_users(|users| Ok(predict(&System { users, ..system.clone() })?.response_s <= bound_s))?;
-    let of_drawn = |system: &System| {
-        most_near(users, |users| Ok(predict(&System { users, ..system.clone() })?.response_s <= bound_s)).ok()
-    };
+    let within = |system: &System, users| Ok(predict(&System { users, ..system.clone() })?.response_s <= bound_s);
+    let (users, at_least) = most_users(|users| within(system, users))?;
     // A draw may be no system, as one in which an interaction takes no CPU time.
-    let drawn = answers(&draws(system), of_drawn).into_iter().map(f64::from);
+    let drawn = answers(&draws(system), |drawn| most_near(users, |users| within(drawn, users)).ok());
+    let drawn = drawn.into_iter().map(f64::from);
     Ok(UsersWithin { users: about(f64::from(users), drawn), at_least })
 }
 
@@ -172,7 +170,6 @@ impl SystemChange {
     /// The changed system; `None` if there is nothing to change.
     pub fn of(self, system: &System) -> Option<System> {
         let mut changed = system.clone();
-        let handling_s = |system: &System| system.handling_s.value + system.page_device.cpu_s.value;
         let device = &mut changed.page_device;
         match self {
             SystemChange::Memory(more) if system.faults.is_over_memory() => {
@@ -191,8 +188,8 @@ impl SystemChange {
             _ => return None,
         }
         // These times hold the handling: what it saves leaves as much execution between two faults as before.
-        let most = system.eligible.unwrap_or(u32::MAX).min(system.users);
-        let saved = (handling_s(system) - handling_s(&changed)) * crowded(most, system.handling_crowding.value);
+        let saved = system.fault_cpu_s() - changed.fault_cpu_s();
+        let saved = saved * crowded(system.most_eligible(), system.handling_crowding.value);
         if let FaultCurve::ByDepth(times) = &mut changed.faults {
             times.iter_mut().for_each(|time| *time = time.plus(-saved));
         }
@@ -264,16 +261,18 @@ pub struct Bottleneck {
 /// Those of [`predict`].
 pub fn bottleneck(system: &System) -> Result<Bottleneck, ModelError> {
     let before = predict(system)?.response_s;
+    let gain_of = |more: &System| -> Result<Option<f64>, ModelError> {
+        let after = ModelError::if_accepted(predict(more))?;
+        Ok(after.map(|after| (1.0 - after.response_s / before) * 100.0))
+    };
     let mut gains = Vec::new();
     for resource in [Resource::Cpu, Resource::PageDevice, Resource::Memory, Resource::Other] {
-        let after = ModelError::if_accepted(predict(&with_more(system, resource)))?;
-        gains.extend(after.map(|after| (resource, (1.0 - after.response_s / before) * 100.0)));
+        gains.extend(gain_of(&with_more(system, resource))?.map(|gain| (resource, gain)));
     }
     if let Some(more) = SystemChange::Eligible.of(system) {
         // The limit is a whole number: the gain of one more, for each percent that one more is.
         let percent = 100.0 / f64::from(system.eligible.unwrap_or(1));
-        let after = ModelError::if_accepted(predict(&more))?;
-        gains.extend(after.map(|after| (Resource::Eligible, (1.0 - after.response_s / before) * 100.0 / percent)));
+        gains.extend(gain_of(&more)?.map(|gain| (Resource::Eligible, gain / percent)));
     }
     gains.sort_by(|a, b| b.1.total_cmp(&a.1));
     let resource = gains.first().filter(|(_, gain)| *gain > 0.05).map(|(resource, _)| *resource);

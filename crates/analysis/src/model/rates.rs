@@ -50,8 +50,7 @@ impl Rates {
     pub fn new(system: &System) -> Result<Rates, ModelError> {
         check(system)?;
         let work_s = system.user_s.value + system.system_s.value;
-        let handling_s = system.handling_s.value + system.page_device.cpu_s.value;
-        let most = system.eligible.unwrap_or(u32::MAX).min(system.users);
+        let (handling_s, most) = (system.fault_cpu_s(), system.most_eligible());
         system.faults.check(handling_s * crowded(most, system.handling_crowding.value))?;
         let shares = (1..=most).map(|eligible| system.share(eligible).unwrap_or(1.0)).collect();
         let reload = system.reload_faults.map_or(f64::INFINITY, |faults| faults.value / work_s);
@@ -140,6 +139,16 @@ pub(super) fn crowded(count: u32, crowding: f64) -> f64 {
 }
 
 impl System {
+    /// As many as may be eligible at once.
+    pub(super) fn most_eligible(&self) -> u32 {
+        self.eligible.map_or(self.users, |limit| limit.min(self.users))
+    }
+
+    /// CPU time for a fault in seconds, that of the page device included.
+    pub(super) fn fault_cpu_s(&self) -> f64 {
+        self.handling_s.value + self.page_device.cpu_s.value
+    }
+
     /// The memory of one interaction in bytes if this many are eligible; `None` without a memory size.
     pub fn share(&self, eligible: u32) -> Option<f64> {
         let own = self.memory_bytes?.saturating_sub(self.shared_bytes) as f64;
@@ -148,29 +157,15 @@ impl System {
 }
 
 fn check(system: &System) -> Result<(), ModelError> {
-    let figures = [
-        ("think_s", &system.think_s),
-        ("user_s", &system.user_s),
-        ("system_s", &system.system_s),
-        ("other_wait_s", &system.other_wait_s),
-        ("handling_s", &system.handling_s),
-        ("page_device.service_s", &system.page_device.service_s),
-        ("page_device.cpu_s", &system.page_device.cpu_s),
-    ];
-    for (name, figure) in figures {
+    for (name, figure) in system.clone().figures_mut() {
         if !figure.is_sound() {
-            return Err(ModelError::parameter(name, "seconds from 0 up, within their interval"));
+            let must = match name {
+                "handling_crowding" | "page_device.crowding" => "a share from 0 up, within its interval",
+                "reload_faults" => "a number from 0 up, within its interval",
+                _ => "seconds from 0 up, within their interval",
+            };
+            return Err(ModelError::parameter(name, must));
         }
-    }
-    for (name, figure) in
-        [("handling_crowding", &system.handling_crowding), ("page_device.crowding", &system.page_device.crowding)]
-    {
-        if !figure.is_sound() {
-            return Err(ModelError::parameter(name, "a share from 0 up, within its interval"));
-        }
-    }
-    if system.reload_faults.is_some_and(|faults| !faults.is_sound()) {
-        return Err(ModelError::parameter("reload_faults", "a number from 0 up, within its interval"));
     }
     for (name, number) in [("users", Some(system.users)), ("eligible", system.eligible), ("cpus", Some(system.cpus))] {
         match number {

@@ -5,18 +5,16 @@
 
 mod batches;
 mod engine;
-mod play;
 mod script;
 
 use super::error::ModelError;
 use super::prediction::Simulated;
 use super::rates::Rates;
 use super::system::System;
-use batches::Batches;
+use batches::{Batch, simulated};
 use engine::Engine;
 
-pub use play::{Script, play};
-pub use script::{Ended, Log, Request};
+pub use script::{Ended, Log, Request, Script};
 
 /// How long to simulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,33 +43,36 @@ const FILLED: u64 = 5;
 /// If a parameter is outside its range, or fewer interactions end than an interval needs.
 pub fn simulate(system: &System, settings: &SimulationSettings) -> Result<Simulated, ModelError> {
     let rates = Rates::new(system)?;
-    let few = || ModelError::Undetermined {
-        what: "the response time: fewer than 10 interactions end in each 25th of the simulation".into(),
-        remedy: "simulate more events".into(),
-    };
+    let undetermined = |what: String| ModelError::Undetermined { what, remedy: "simulate more events".into() };
     let mut engine = Engine::new(system, &rates, None, settings.seed);
     // All users think at first: they must have had some interactions before the system is as it stays.
-    engine.start_batch();
-    engine.play(settings.events / 10);
-    let mut ended = engine.batch().finished;
+    let mut ended = engine.batch(settings.events / 10).responses.len() as u64;
     while ended < FILLED * u64::from(rates.users) {
         if engine.events() >= settings.events {
-            return Err(ModelError::Undetermined {
-                what: format!(
-                    "the steady state: so many events are over before each user has had {FILLED} interactions"
-                ),
-                remedy: "simulate more events".into(),
-            });
+            return Err(undetermined(format!(
+                "the steady state: so many events are over before each user has had {FILLED} interactions"
+            )));
         }
-        engine.start_batch();
-        engine.play(settings.events / BATCHES);
-        ended += engine.batch().finished;
+        ended += engine.batch(settings.events / BATCHES).responses.len() as u64;
     }
-    let mut batches = Batches::new();
-    for _ in 0..BATCHES {
-        engine.start_batch();
-        engine.play(settings.events / BATCHES);
-        batches.add(engine.batch());
+    let batches: Vec<Batch> = (0..BATCHES).map(|_| engine.batch(settings.events / BATCHES)).collect();
+    simulated(&batches, engine.events()).ok_or_else(|| {
+        undetermined("the response time: fewer than 10 interactions end in each 25th of the simulation".into())
+    })
+}
+
+/// Plays a script once. Faults and waits are drawn.
+///
+/// # Errors
+/// If a parameter is outside its range, or the script is not that of so many users.
+pub fn play(system: &System, script: &Script, seed: u64) -> Result<Log, ModelError> {
+    let rates = Rates::new(system)?;
+    if script.users.len() != system.users as usize || script.users.iter().any(Vec::is_empty) {
+        return Err(ModelError::parameter("users", "as many as the script has, each with a request"));
     }
-    batches.simulated(engine.events()).ok_or_else(few)
+    let mut engine = Engine::new(system, &rates, Some(&script.users), seed);
+    engine.play_for(script.settle_s);
+    engine.start_batch();
+    engine.play_for(script.time_s);
+    Ok(engine.log())
 }

@@ -73,6 +73,25 @@ impl Default for System {
     }
 }
 
+impl System {
+    /// The parameters that may have intervals, by their names in a file, without those of the fault curve.
+    pub(super) fn figures_mut(&mut self) -> impl Iterator<Item = (&'static str, &mut Figure)> {
+        let device = &mut self.page_device;
+        let figures = [
+            ("think_s", &mut self.think_s),
+            ("user_s", &mut self.user_s),
+            ("system_s", &mut self.system_s),
+            ("other_wait_s", &mut self.other_wait_s),
+            ("handling_s", &mut self.handling_s),
+            ("page_device.service_s", &mut device.service_s),
+            ("page_device.cpu_s", &mut device.cpu_s),
+            ("page_device.crowding", &mut device.crowding),
+            ("handling_crowding", &mut self.handling_crowding),
+        ];
+        figures.into_iter().chain(self.reload_faults.as_mut().map(|faults| ("reload_faults", faults)))
+    }
+}
+
 /// Where pages come from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

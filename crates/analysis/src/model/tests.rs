@@ -7,5 +7,5 @@ mod questions;
 mod simulated;
 
 fn figures(state: &super::SteadyState) -> [f64; 16] {
-    super::prediction::FIGURES.map(|(read, _)| read(state))
+    super::prediction::FIGURES.map(|figure| *figure(&mut state.clone()))
 }

@@ -40,7 +40,7 @@ pub(super) fn about(value: f64, draws: impl Iterator<Item = f64>) -> Interval {
 /// Systems whose parameters are drawn from their intervals; none if no parameter has one. Equal systems give equal draws.
 pub fn draws(system: &System) -> Vec<System> {
     let mut copy = system.clone();
-    let uncertain = figures(&mut copy).into_iter().any(|figure| figure.interval.is_some())
+    let uncertain = copy.figures_mut().any(|(_, figure)| figure.interval.is_some())
         || copy.faults.figures().iter().any(|figure| figure.interval.is_some());
     if !uncertain {
         return Vec::new();
@@ -49,19 +49,9 @@ pub fn draws(system: &System) -> Vec<System> {
     (0..DRAWS).map(|_| draw(system, &mut random)).collect()
 }
 
-fn figures(system: &mut System) -> Vec<&mut Figure> {
-    let reload = system.reload_faults.as_mut();
-    let others = [
-        &mut system.think_s, &mut system.user_s, &mut system.system_s, &mut system.other_wait_s,
-        &mut system.handling_s, &mut system.page_device.service_s, &mut system.page_device.cpu_s,
-        &mut system.page_device.crowding, &mut system.handling_crowding,
-    ];
-    others.into_iter().chain(reload).collect()
-}
-
 fn draw(system: &System, random: &mut Rng) -> System {
     let mut drawn = system.clone();
-    for figure in figures(&mut drawn) {
+    for (_, figure) in drawn.figures_mut() {
         *figure = drawn_from(figure, normal(random)).into();
     }
     // What makes one point of a fault curve too high, such as pages that others evict, makes all of them too high.
@@ -69,9 +59,7 @@ fn draw(system: &System, random: &mut Rng) -> System {
     for figure in drawn.faults.figures_mut() {
         *figure = drawn_from(figure, same).into();
     }
-    let most = drawn.eligible.unwrap_or(u32::MAX).min(drawn.users);
-    let handling =
-        (drawn.handling_s.value + drawn.page_device.cpu_s.value) * crowded(most, drawn.handling_crowding.value);
+    let handling = drawn.fault_cpu_s() * crowded(drawn.most_eligible(), drawn.handling_crowding.value);
     match &mut drawn.faults {
         FaultCurve::Points(points) => drawn.faults = FaultCurve::falling(std::mem::take(points)),
         FaultCurve::ByDepth(between) => {

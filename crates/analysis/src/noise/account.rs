@@ -78,7 +78,6 @@ pub struct Longest {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
     pub lowest: f64,
-    /// The median.
     pub typical: f64,
 }
 
@@ -146,8 +145,7 @@ pub fn account(recording: &Recording) -> CpuAccount {
     let plain_time = if seen.untraced_time == 0.0 { seen.time } else { seen.untraced_time };
     let lost = places.iter().fold(0.0, |sum, &place| sum + recording.gaps[place].length);
     let repeated = repeated(recording, &seen);
-    let total =
-        |of: &dyn Fn(&Gap) -> bool| recording.gaps.iter().filter(|gap| of(gap)).fold(0.0, |sum, gap| sum + gap.length);
+    let switched = recording.gaps.iter().filter(|gap| gap.switched).fold(0.0, |sum, gap| sum + gap.length);
     CpuAccount {
         cpu: recording.cpu,
         watched: seen.time / 1e9,
@@ -165,7 +163,7 @@ pub fn account(recording: &Recording) -> CpuAccount {
         repeated,
         clock: clock(recording),
         switching: recording.switching,
-        switched: total(&|gap| gap.switched) / seen.time,
+        switched: switched / seen.time,
         waited: recording.waited.map(|waited| waited / seen.time),
         steal: recording.steal.map(|steal| steal / seen.time),
         lost_events: recording.lost_events,
@@ -261,8 +259,7 @@ fn counted_causes(recording: &Recording, seen: &Seen) -> Vec<NoiseCause> {
             longest: None,
         });
     }
-    let rest =
-        NoiseCause { name: NOTHING_KNOWN.into(), per_second: None, share: left.max(0.0), each: None, longest: None };
+    let rest = NoiseCause { name: NOTHING_KNOWN.into(), share: left.max(0.0), ..NoiseCause::default() };
     causes.extend(with_steal(rest, recording.steal.map(|steal| steal / seen.time)));
     causes
 }

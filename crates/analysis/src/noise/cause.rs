@@ -9,7 +9,7 @@ pub(super) const NOTHING_KNOWN: &str = "unexplained (hypervisor, SMI)";
 const STEAL: &str = "steal (the hypervisor ran something else)";
 
 /// What time is charged to.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct NoiseCause {
     /// Its name.
     pub name: String,
@@ -41,7 +41,7 @@ pub(super) fn with_steal(rest: NoiseCause, steal: Option<f64>) -> Vec<NoiseCause
     let stolen = steal.unwrap_or(0.0).min(rest.share);
     let mut causes = Vec::new();
     if stolen > 0.0 {
-        causes.push(NoiseCause { name: STEAL.into(), per_second: None, share: stolen, each: None, longest: None });
+        causes.push(NoiseCause { name: STEAL.into(), share: stolen, ..NoiseCause::default() });
     }
     if rest.share > stolen {
         causes.push(NoiseCause { share: rest.share - stolen, ..rest });

@@ -160,7 +160,11 @@ pub fn without_paths(text: &str, identifies: impl Fn(&str) -> bool) -> String {
         (path && bare.len() > 1 && !KERNEL.iter().any(|known| bare.starts_with(known)))
             || (!bare.is_empty() && identifies(bare))
     };
-    text.split(' ').map(|word| if hidden(word) { "…" } else { word }).collect::<Vec<_>>().join(" ")
+    let shown = text.split_inclusive(char::is_whitespace).map(|piece| match piece.trim_end() {
+        word if hidden(word) => piece.replacen(word, "…", 1),
+        _ => piece.to_string(),
+    });
+    shown.collect()
 }
 
 #[cfg(test)]
@@ -182,7 +186,7 @@ mod tests {
         let mut own = run.costs[0].clone();
         own.operation = "command: zeta-secret --key /home/zeta-secret/x".into();
         own.summary = own.operation.clone();
-        own.doubts = vec![Doubt::RoundLost { reason: "cannot open /home/zeta-secret/file on builder-17".into() }];
+        own.doubts = vec![Doubt::RoundLost { reason: "cannot open\n/srv/zeta-secret/file on builder-17".into() }];
         own.at = own.at.with("file", Value::Word("/srv/zeta-secret".into()));
         run.skipped.push(Skip {
             operation: own.operation.clone(),

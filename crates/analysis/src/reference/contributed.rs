@@ -6,6 +6,7 @@ use record::{
 };
 
 use super::held::{is_by_luck, is_sound};
+use crate::again::is_same_work;
 use crate::landing::{RoundFigure, around, reach};
 use crate::statistics::median;
 
@@ -17,16 +18,12 @@ const FEWEST: usize = 10;
 /// Why no book can be made of runs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ContributionError {
-    /// There is no run.
     #[error("no run is named")]
     NoRun,
-    /// It is a book already.
     #[error("{0} is a book, and a reference machine is made of runs measured here")]
     Book(String),
-    /// It was taken beside other work on purpose.
     #[error("{0} was measured beside other work on purpose; contribute a run without --beside")]
     Beside(String),
-    /// It has costs that are not howslow's.
     #[error(
         "{run} has costs of your own ({cost}), whose names may say what you run; contribute a run of howslow's operations"
     )]
@@ -35,10 +32,8 @@ pub enum ContributionError {
         /// One of them.
         cost: String,
     },
-    /// The runs are of several machines.
     #[error("{0} and {1} are runs of different machines or versions of howslow; contribute one machine at a time")]
     Apart(String, String),
-    /// Too few of its costs can be trusted.
     #[error(
         "a reference takes {least} costs that are certain enough, and {sound} of {all} are; run the headline operations (howslow), \
          when the machine is quiet, with a larger --budget",
@@ -135,13 +130,8 @@ fn union(runs: &[Run]) -> Vec<&Cost> {
 /// The cost of all runs together: the median over runs, and an interval that holds both the scatter between the runs and
 /// that within them. `None` if it is uncertain in most of the runs that have it.
 fn together(cost: &Cost, runs: &[Run]) -> Option<Measured> {
-    let same = |other: &&Cost| {
-        other.operation == cost.operation
-            && other.at == cost.at
-            && other.version == cost.version
-            && other.headline == cost.headline
-    };
-    let having: Vec<&Cost> = runs.iter().filter_map(|run| run.costs.iter().find(same)).collect();
+    let having: Vec<&Cost> =
+        runs.iter().filter_map(|run| run.costs.iter().find(|other| is_same_work(cost, other))).collect();
     let all: Vec<&Cost> = having.iter().copied().filter(|cost| is_sound(cost) && !is_by_luck(cost)).collect();
     if all.len() * 2 <= having.len() {
         return None;

@@ -6,7 +6,6 @@ use record::{Machine, Noise, Present};
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
     pub machine: &'a Machine,
-    /// How quiet it was.
     pub noise: &'a Noise,
     /// The present state, if the run is of now.
     pub present: Option<&'a Present>,
@@ -37,6 +36,17 @@ impl<'a> Facts<'a> {
     pub(super) fn file_system(&self) -> Option<&'a str> {
         self.present?.scratch_kind.as_deref()
     }
+}
+
+/// File systems in memory, on which no device is seen.
+pub(crate) const IN_MEMORY: [&str; 2] = ["tmpfs", "ramfs"];
+/// File systems whose costs are a server's.
+pub(crate) const SERVED: [&str; 4] = ["nfs", "cifs", "9p", "fuse"];
+
+/// The clock source, if the kernel cannot read it for a task without a system call (its `vdso_clock_mode`).
+pub(crate) fn dear_clock_source(machine: &Machine) -> Option<&str> {
+    const CHEAP: [&str; 4] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"];
+    machine.clock_source.as_deref().filter(|source| !CHEAP.contains(source))
 }
 
 /// Mitigations that make it slower to enter the kernel, to leave it or to switch: the file, a word in it, the effect.

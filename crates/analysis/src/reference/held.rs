@@ -24,11 +24,9 @@ pub struct Held<'a> {
 }
 
 /// On which side of the references a cost lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// It costs more.
     Slower,
-    /// It costs less.
     Faster,
 }
 
@@ -80,11 +78,6 @@ fn is_same_set(cost: &Cost, reference: &Run) -> bool {
 }
 
 impl Held<'_> {
-    /// True if the ratio is known to better than a factor of two, so that its digits mean something.
-    pub fn is_precise(&self) -> bool {
-        self.times.high < PRECISE * self.times.low
-    }
-
     /// The ratio's end that is nearer to 1, as far from the ratio as chance brings one of many.
     pub(super) fn near_end(&self, direction: Direction) -> f64 {
         let Interval { value, low, high } = self.times;
@@ -92,9 +85,10 @@ impl Held<'_> {
         value * (end / value).powf(FAR)
     }
 
-    /// The ratio with as many digits as its interval carries: `1.84`, `1.8`, `7`; `None` if it is not precise.
+    /// The ratio with as many digits as its interval carries: `1.84`, `1.8`, `7`; `None` if it is not known to better than a
+    /// factor of two.
     pub fn text(&self) -> Option<String> {
-        self.is_precise().then(|| rounded(self.times))
+        (self.times.high < PRECISE * self.times.low).then(|| rounded(self.times))
     }
 }
 

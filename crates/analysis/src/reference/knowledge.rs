@@ -4,7 +4,7 @@
 use record::Cost;
 use record::units::percent;
 
-use super::facts::{Facts, dear_mitigations};
+use super::facts::{Facts, IN_MEMORY, SERVED, dear_clock_source, dear_mitigations};
 use super::held::Direction;
 use super::remedy::Remedy;
 
@@ -24,7 +24,6 @@ pub(super) struct KnownCause {
     pub(super) holds: fn(&Facts<'_>) -> Option<String>,
     /// Costs above the references, or below them.
     pub(super) direction: Direction,
-    /// What to try.
     pub(super) remedy: Remedy,
 }
 
@@ -53,10 +52,8 @@ pub(super) const SUBJECTS: &[Subject] = &[
         causes: &[
             slow(
                 |facts| {
-                    let source = facts.machine.clock_source.as_deref()?;
-                    let cheap = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"];
-                    (!cheap.contains(&source))
-                        .then(|| format!("the clock source is {source}, so each reading enters the kernel"))
+                    let source = dear_clock_source(facts.machine)?;
+                    Some(format!("the clock source is {source}, so each reading enters the kernel"))
                 },
                 Remedy::Setting("clocksource=tsc tsc=reliable at boot, if the counter is steady"),
             ),
@@ -69,7 +66,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
         causes: &[
             fast(
                 |facts| {
-                    let kind = facts.file_system().filter(|kind| matches!(*kind, "tmpfs" | "ramfs"))?;
+                    let kind = facts.file_system().filter(|kind| IN_MEMORY.contains(kind))?;
                     Some(format!("scratch files are in memory ({kind}), so no device is seen"))
                 },
                 Remedy::Here("TMPDIR=FOLDER on the device that you mean"),
@@ -243,7 +240,7 @@ fn second_tables(facts: &Facts<'_>) -> Option<String> {
 
 /// File systems whose costs are a server's.
 fn served_files(facts: &Facts<'_>) -> Option<String> {
-    let kind = facts.file_system().filter(|kind| matches!(*kind, "nfs" | "cifs" | "9p" | "fuse"))?;
+    let kind = facts.file_system().filter(|kind| SERVED.contains(kind))?;
     Some(format!("scratch files go over {kind}"))
 }
 

@@ -6,6 +6,7 @@ use super::facts::Facts;
 use super::held::{Direction, Held, NotHeld, hold};
 use super::knowledge::{self, SUBJECTS};
 use super::remedy::Remedy;
+use crate::by_key;
 
 /// A cost is odd if it is this many times the slowest reference, or this part of the fastest. Machines of one year differ
 /// by up to twice in most costs (docs/REFERENCES.md).
@@ -29,7 +30,6 @@ pub struct Oddity<'a> {
     pub costs: Vec<OddCost<'a>>,
     /// The likely reason, if a fact of the machine speaks for one.
     pub reason: Option<String>,
-    /// What to try.
     pub remedy: Option<Remedy>,
 }
 
@@ -73,6 +73,7 @@ pub fn judge<'a>(run: &'a Run, references: &'a [Run], facts: &Facts<'_>) -> Refe
     }
     let alike: Vec<&Run> =
         references.iter().filter(|reference| reference.machine.architecture == run.machine.architecture).collect();
+    let mut beyond = Vec::new();
     for cost in &run.costs {
         match place(cost, &alike) {
             Standing::Unknown => continue,
@@ -84,7 +85,7 @@ pub fn judge<'a>(run: &'a Run, references: &'a [Run], facts: &Facts<'_>) -> Refe
                     verdict.furthest = Some(odd);
                 }
             }
-            Standing::Beyond(direction, odd) => add(&mut verdict.odd, direction, odd),
+            Standing::Beyond(direction, odd) => beyond.push(((knowledge::subject(cost), direction), odd)),
         }
         let has = |reference: &&&Run| !matches!(hold(cost, reference), Err(NotHeld::NoMatch | NotHeld::OtherVersion));
         for reference in alike.iter().filter(has) {
@@ -93,13 +94,12 @@ pub fn judge<'a>(run: &'a Run, references: &'a [Run], facts: &Facts<'_>) -> Refe
             }
         }
     }
-    for oddity in &mut verdict.odd {
-        oddity.costs.sort_by(|one, other| off(&other.nearest).total_cmp(&off(&one.nearest)));
-        let subject = oddity.costs.first().map_or(0, |odd| knowledge::subject(odd.cost));
-        if let Some((reason, remedy)) = knowledge::cause(subject, oddity.direction, facts) {
-            (oddity.reason, oddity.remedy) = (Some(reason), Some(remedy));
-        }
-    }
+    let oddity = |((subject, direction), mut costs): ((usize, Direction), Vec<OddCost<'a>>)| {
+        costs.sort_by(|one, other| off(&other.nearest).total_cmp(&off(&one.nearest)));
+        let (reason, remedy) = knowledge::cause(subject, direction, facts).unzip();
+        Oddity { title: SUBJECTS[subject].title, direction, costs, reason, remedy }
+    };
+    verdict.odd = by_key(beyond).into_iter().map(oddity).collect();
     // What is faster than anything known and has no explanation is good news that nobody acts on.
     let is_good_news = |oddity: &mut Oddity<'_>| oddity.direction == Direction::Faster && oddity.reason.is_none();
     verdict.cheaper = verdict.odd.extract_if(.., is_good_news).map(|oddity| oddity.costs.len()).sum();
@@ -141,14 +141,6 @@ fn place<'a>(cost: &'a Cost, references: &[&'a Run]) -> Standing<'a> {
         && nearest_above.times.high < WIDEST
         && (nearest_below.times.low > 1.0 / WIDEST || at_most);
     if is_within { Standing::Within(beyond(nearest_above)) } else { Standing::Open(cost) }
-}
-
-fn add<'a>(oddities: &mut Vec<Oddity<'a>>, direction: Direction, odd: OddCost<'a>) {
-    let title = SUBJECTS[knowledge::subject(odd.cost)].title;
-    match oddities.iter_mut().find(|oddity| oddity.title == title && oddity.direction == direction) {
-        Some(oddity) => oddity.costs.push(odd),
-        None => oddities.push(Oddity { title, direction, costs: vec![odd], reason: None, remedy: None }),
-    }
 }
 
 /// How far a ratio lies from 1, as a factor.

@@ -107,17 +107,14 @@ impl Oddity<'_> {
     /// What is odd and by how much, without the reason.
     pub fn claim(&self) -> String {
         let Some(OddCost { cost, nearest: held, references }) = self.costs.first() else { return self.title.into() };
-        let (times, extreme) = match self.direction {
-            Direction::Slower => (held.times, "slowest"),
-            Direction::Faster => (held.times.under(1.0), "fastest"),
-        };
+        let extreme = if self.direction == Direction::Slower { "slowest" } else { "fastest" };
         let reference = match references {
             0 | 1 => format!("the reference ({})", held.reference.id),
             many => format!("the {extreme} of {many} references ({})", held.reference.id),
         };
         let compared = match self.direction {
-            Direction::Slower => format!("{} times {reference}", rounded(times)),
-            Direction::Faster => format!("1/{} of {reference}", rounded(times)),
+            Direction::Slower => format!("{} times {reference}", rounded(held.times)),
+            Direction::Faster => format!("1/{} of {reference}", rounded(held.times.under(1.0))),
         };
         let name = format!("{} {}", cost.operation, cost.at.values());
         let more = match self.costs.len() {

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::squares::least_squares;
-use crate::statistics::{Interval, normal, quantile, sorted};
+use crate::statistics::{Interval, NORMAL_95, normal, quantile, sorted};
 
 /// The fewest numbers of CPUs for a fit: the law has three parameters.
 pub const LEAST: usize = 3;
@@ -17,9 +17,6 @@ pub const LEAST: usize = 3;
 /// Made-up data sets that the intervals are taken from, and their seed: the same run gives the same page.
 const DRAWS: usize = 1000;
 const SEED: u64 = 0x5ca1_ab1e;
-
-/// The interval of a cost spans this many standard errors.
-const ERRORS: f64 = 2.0 * 1.96;
 
 /// The least error of a cost, as a share of it.
 const LEAST_ERROR: f64 = 1e-3;
@@ -113,7 +110,7 @@ struct Weighed {
 
 impl Weighed {
     fn of(cpus: u32, time: &Interval) -> Weighed {
-        let error = (time.high - time.low) / ERRORS;
+        let error = (time.high - time.low) / (2.0 * NORMAL_95);
         Weighed { cpus: f64::from(cpus), time: time.value, error: error.max(LEAST_ERROR * time.value) }
     }
 
@@ -140,8 +137,7 @@ fn draws(points: &[Weighed], best: &Law) -> Vec<Law> {
 /// The law with the least weighted squares among those without a negative parameter: the best of all choices of parameters
 /// that are zero.
 fn best_law(points: &[Weighed]) -> Option<Law> {
-    const CHOICES: [[bool; 3]; 4] =
-        [[true, true, true], [true, true, false], [true, false, true], [true, false, false]];
+    const FREE: [&[usize]; 4] = [&[0, 1, 2], &[0, 1], &[0, 2], &[0]];
     let squares = |[one, linear, square]: &[f64; 3]| -> f64 {
         let left = |point: &Weighed| {
             let [first, second, third] = point.terms();
@@ -149,21 +145,20 @@ fn best_law(points: &[Weighed]) -> Option<Law> {
         };
         points.iter().map(|point| left(point).powi(2)).sum()
     };
-    let solved = CHOICES.iter().filter_map(|free| solve(points, free));
+    let solved = FREE.iter().filter_map(|free| solve(points, free));
     let possible = solved.filter(|[one, linear, square]| *one > 0.0 && *linear >= 0.0 && *square >= 0.0);
     let [one, linear, square] = possible.min_by(|a, b| squares(a).total_cmp(&squares(b)))?;
     Some(Law { one, contention: linear / one, coherence: square / one })
 }
 
-/// The parameters that are free; the others are zero.
-fn solve(points: &[Weighed], free: &[bool; 3]) -> Option<[f64; 3]> {
-    let chosen: Vec<usize> = (0..3).filter(|&index| free[index]).collect();
+/// The parameters, of which these are free and the others are zero.
+fn solve(points: &[Weighed], free: &[usize]) -> Option<[f64; 3]> {
     let row = |point: &Weighed| {
         let terms = point.terms();
-        (chosen.iter().map(|&index| terms[index]).collect(), point.time, point.error.powi(-2))
+        (free.iter().map(|&index| terms[index]).collect(), point.time, point.error.powi(-2))
     };
     let found = least_squares(&points.iter().map(row).collect::<Vec<_>>())?.coefficients;
     let mut solution = [0.0; 3];
-    chosen.iter().zip(found).for_each(|(&index, value)| solution[index] = value);
+    free.iter().zip(found).for_each(|(&index, value)| solution[index] = value);
     solution.iter().all(|value| value.is_finite()).then_some(solution)
 }

@@ -4,7 +4,7 @@
 use record::{Band, Doubt, Run};
 use serde::Serialize;
 
-use super::missing::why_missing;
+use super::missing::followed;
 use crate::answer::{Answer, above, below, between};
 use crate::derived::Route;
 use crate::form::{As, Form, TimeFigure};
@@ -154,7 +154,7 @@ impl Claim {
             name: if route.name.is_empty() { route.short_formula() } else { route.name.into() },
             figure: match route.parts().next() {
                 None => Err("the paper prints no figure".into()),
-                Some(_) => route.follow(run).map_err(|missing| why_missing(run, &missing)),
+                Some(_) => followed(route, run),
             },
         };
         let one = figure(&pair.one);
@@ -163,15 +163,9 @@ impl Claim {
         if let Test::Load { per_second, share } = self.test {
             let value = known.map(|known| known.times(per_second / 1e9));
             let cost = known.map(|known| known.value).filter(|&cost| cost > 0.0);
-            let answer = value.map_or(Answer::NotMeasured, |value| above(&value, share, 0.0));
-            return Compared {
-                one,
-                other: None,
-                value,
-                reached_at: cost.map(|cost| share * 1e9 / cost),
-                answer,
-                doubts,
-            };
+            let reached_at = cost.map(|cost| share * 1e9 / cost);
+            let answer = value.map_or(Answer::NotMeasured, |value| self.test.answer(&value, 0.0));
+            return Compared { one, other: None, value, reached_at, answer, doubts };
         }
         let other = figure(&pair.other);
         let against = other.figure.as_ref().ok().copied();

@@ -10,13 +10,21 @@ use crate::derived::written::{self, NamedPoints};
 use crate::derived::{DERIVATIONS, Part, Route};
 
 /// What the file of a study holds.
+#[derive(Deserialize)]
 pub struct StudyData {
     /// The words of the paper that its tables and sentences use, each with what it means.
     pub legend: Vec<(String, String)>,
     /// The paper's sentences that can be tested.
+    #[serde(skip)]
     pub claims: Vec<Claim>,
+    /// The same as the file writes them; empty once they are read.
+    #[serde(rename = "claim")]
+    written: Vec<ClaimText>,
+    #[serde(default)]
     points: NamedPoints,
+    #[serde(default, rename = "form")]
     forms: BTreeMap<String, TableForm>,
+    #[serde(flatten)]
     tables: BTreeMap<String, Vec<DataTable>>,
 }
 
@@ -62,18 +70,6 @@ pub(super) struct PrintedRow {
 }
 
 #[derive(Deserialize)]
-struct StudyFile {
-    legend: Vec<(String, String)>,
-    #[serde(default)]
-    points: NamedPoints,
-    #[serde(default)]
-    form: BTreeMap<String, TableForm>,
-    claim: Vec<ClaimText>,
-    #[serde(flatten)]
-    tables: BTreeMap<String, Vec<DataTable>>,
-}
-
-#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ClaimText {
     claim: String,
@@ -89,16 +85,9 @@ struct ClaimText {
 impl StudyData {
     /// Reads a file that comes with howslow.
     pub(super) fn of(text: &str) -> StudyData {
-        let file: StudyFile = toml::from_str(text).unwrap_or_else(|error| unreachable!("a shipped study: {error}"));
-        let mut data = StudyData {
-            legend: file.legend,
-            claims: vec![],
-            points: file.points,
-            forms: file.form,
-            tables: file.tables,
-        };
-        let claims = file.claim.into_iter();
-        let claims = claims.filter(|claim| claim.only.as_ref().is_none_or(|only| only == std::env::consts::ARCH));
+        let mut data: StudyData = toml::from_str(text).unwrap_or_else(|error| unreachable!("a shipped study: {error}"));
+        let written = std::mem::take(&mut data.written).into_iter();
+        let claims = written.filter(|claim| claim.only.as_ref().is_none_or(|only| only == std::env::consts::ARCH));
         data.claims = claims.map(|claim| data.claim(claim)).collect();
         data
     }

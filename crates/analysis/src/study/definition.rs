@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use record::{Book, Departure, Entry, Machine, Point, Run};
+use record::{Book, Departure, Entry, Fact, Machine, Point, Run};
 
 use super::claims::TestedClaim;
 use super::data::StudyData;
@@ -92,6 +92,11 @@ impl<'a> Paper<'a> {
         let several = self.books.len() > 1;
         let mut all = self.books.iter().flat_map(|book| book.costs.iter().map(move |entry| (book, entry)));
         all.find(|(book, entry)| if several { id(book, &entry.operation) == wanted } else { entry.operation == wanted })
+    }
+
+    /// The fact of this name in one of its books.
+    pub fn fact(&self, name: &str) -> Option<&Fact> {
+        self.books.iter().find_map(|book| book.fact(name))
     }
 
     /// The printed value of this id, in ns.

@@ -2,15 +2,21 @@
 
 use record::{Cost, Run, typed_name};
 
-use crate::derived::Part;
+use crate::derived::{Part, Route};
+use crate::statistics::Interval;
 
 /// The cost of a part in a run, or why there is none.
 pub(super) fn found<'a>(part: &Part, run: &'a Run) -> Result<&'a Cost, String> {
     part.find(run).ok_or_else(|| why_missing(run, &[part.name()]))
 }
 
+/// The figure of a route in a run, or why there is none.
+pub(super) fn followed(route: &Route, run: &Run) -> Result<Interval, String> {
+    route.follow(run).map_err(|missing| why_missing(run, &missing))
+}
+
 /// Why costs are missing: the reason they were skipped for and the remedy, where the run knows it.
-pub(crate) fn why_missing(run: &Run, missing: &[String]) -> String {
+pub(super) fn why_missing(run: &Run, missing: &[String]) -> String {
     let reason = |name: &String| {
         let meant = |skip: &&record::Skip| {
             *name == format!("{}{}", skip.operation, skip.at)

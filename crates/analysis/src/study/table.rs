@@ -4,10 +4,9 @@
 use record::{Bytes, Cost, Doubt, Nanoseconds, Run};
 use serde::Deserialize;
 
-use super::missing::why_missing;
 use crate::derived::Route;
 use crate::statistics::Interval;
-use crate::sums::{doubts_of_all, join};
+use crate::sums::{doubts_of_all, join, quotient};
 
 /// A table of a paper beside a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,6 +80,15 @@ impl TableAnswer {
     }
 }
 
+/// A row for each cost here. The first has the paper's cells, the others have empty ones in their place.
+pub(super) fn beside<T>(there: &[Cell], here: &'static [T], cells: impl Fn(&'static T) -> Vec<Cell>) -> Vec<Vec<Cell>> {
+    let row = |(place, one)| {
+        let there = if place == 0 { there.to_vec() } else { vec![Cell::Empty; there.len()] };
+        [there, cells(one)].concat()
+    };
+    here.iter().enumerate().map(row).collect()
+}
+
 /// A figure of a paper, drawn from a run: rates by size, both on logarithmic scales.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curves {
@@ -146,9 +154,10 @@ impl Cell {
         value.map_or(Cell::Unknown, Cell::Number)
     }
 
-    /// A ratio, if both costs are known.
-    pub(super) fn ratio(value: Option<Interval>) -> Cell {
-        value.map_or(Cell::Unknown, Cell::Ratio)
+    /// One cost divided by another, if both are known and distinguishable from zero.
+    pub(super) fn ratio(over: Option<Interval>, under: Option<Interval>) -> Cell {
+        let ratio = over.zip(under).and_then(|(over, under)| quotient(over, under));
+        ratio.map_or(Cell::Unknown, Cell::Ratio)
     }
 
     /// The width of an interval, if the figure itself is known.
@@ -171,9 +180,7 @@ impl Cell {
     pub(super) fn why_not(figure: &Result<Interval, String>) -> Cell {
         figure.as_ref().err().map_or(Cell::Empty, |why| Cell::Text(why.clone()))
     }
-}
 
-impl Cell {
     /// The doubts of these routes' costs.
     pub(super) fn doubts<'a>(routes: impl IntoIterator<Item = &'a Route>, run: &Run) -> Cell {
         let mut doubts = Vec::new();
@@ -187,9 +194,4 @@ impl Cell {
     pub(super) fn doubts_of<'a>(costs: impl IntoIterator<Item = Option<&'a Cost>>) -> Cell {
         Cell::Doubts(doubts_of_all(costs.into_iter().flatten()))
     }
-}
-
-/// A route's figure in a run, or the reason why there is none.
-pub(super) fn followed(route: &Route, run: &Run) -> Result<Interval, String> {
-    route.follow(run).map_err(|missing| why_missing(run, &missing))
 }

@@ -10,18 +10,22 @@ fn ranks_are_the_published_ones() {
     for (n, ranks) in
         [(6, (1, 6)), (10, (2, 9)), (15, (4, 12)), (20, (6, 15)), (30, (10, 21)), (50, (18, 33)), (100, (40, 61))]
     {
-        let (low, high) = median_ranks(n);
-        assert_eq!((low + 1, high + 1), ranks, "n = {n}");
+        assert_eq!(super::ranks(n, 0.5), Some(ranks), "n = {n}");
     }
     // Beyond what a power of a half can represent. The normal approximation gives n / 2 -+ 0.98 sqrt(n).
-    for n in [1_074_usize, 1_511, 100_000] {
-        let (low, high) = median_ranks(n);
+    for n in [1_074, 1_511, 100_000] {
+        let (low, high) = ranks(n, 0.5).expect("enough");
         let half = 0.98 * (n as f64).sqrt();
-        assert!((low as f64 - (n as f64 / 2.0 - half)).abs() < 2.5, "n = {n}: {low} to {high}");
-        assert_eq!(low + high, n - 1);
+        assert!((low as f64 - 1.0 - (n as f64 / 2.0 - half)).abs() < 2.5, "n = {n}: {low} to {high}");
+        assert_eq!(low + high, n + 1);
     }
-    assert_eq!(median_ranks(1), (0, 0));
-    assert_eq!(median_ranks(3), (0, 2));
+}
+
+#[test]
+fn the_interval_of_a_median_of_few_values_is_all_of_them() {
+    assert_eq!(median_interval([]), None);
+    assert_eq!(median_interval([7.0]), Some(Interval::exactly(7.0)));
+    assert_eq!(median_interval([3.0, 1.0, 2.0]), Some(Interval::around(2.0, 1.0)));
 }
 
 #[test]

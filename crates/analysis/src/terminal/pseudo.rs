@@ -53,11 +53,9 @@ pub struct Flow {
     /// Bytes a second that the program should write; `None` for as many as possible.
     #[serde(alias = "asked")]
     pub requested: Option<f64>,
-    /// Bytes written.
     pub bytes: u64,
     /// Until the last of them had come out, in seconds.
     pub elapsed_s: f64,
-    /// Processor time.
     pub used: Used,
 }
 

@@ -176,34 +176,29 @@ fn over_pipes() {
     assert_eq!(answer_to("count 10"), "counted allocations=10 allocated=640 kept=0");
     assert_eq!(answer_to("nonsense"), "failed no such request");
     assert_eq!(answer_to("drop"), "dropped");
-    assert_eq!(answer_to("prepare leaks"), "ready threads=1");
-    assert_eq!(answer_to("count 3"), "counted allocations=3 allocated=300 kept=300");
-    assert_eq!(answer_to("drop"), "dropped");
-    assert_eq!(answer_to("prepare on_all_cpus"), "ready threads=3");
-    assert_eq!(answer_to("drop"), "dropped");
-    let odd = format!("prepare odd/a?b{}", "c".repeat(197));
-    for name in [odd.clone(), format!("{odd}#2")] {
-        assert_eq!(answer_to(&name), "ready threads=1");
-        assert_eq!(answer_to("drop"), "dropped");
+    let odd = format!("odd/a?b{}", "c".repeat(197));
+    for (name, threads, counted) in [
+        ("leaks", 1, "counted allocations=10 allocated=1000 kept=1000"),
+        ("owns/text", 1, "counted allocations=0 allocated=0 kept=0"),
+        ("copying", 1, "counted allocations=10 allocated=10 kept=0"),
+        ("on_all_cpus", 3, "counted"),
+        ("-", 1, "counted allocations=0 allocated=0 kept=0"),
+        (&odd, 1, "counted allocations=0 allocated=0 kept=0"),
+        (&format!("{odd}#2"), 1, "counted allocations=0 allocated=0 kept=0"),
+    ] {
+        assert_eq!(answer_to(&format!("prepare {name}")), format!("ready threads={threads}"));
+        assert_eq!(answer_to("count 10"), counted, "{name}");
+        assert_eq!(answer_to("drop"), "dropped", "{name}");
     }
     assert_eq!(answer_to("prepare threaded/threads=3"), "ready threads=3");
     let ran = answer_to("run 10");
     assert!(ran.starts_with("ran ") && !ran.contains("cpu="), "{ran}");
-    assert_eq!(answer_to("count 10"), "counted");
-    assert_eq!(answer_to("drop"), "dropped");
-    assert_eq!(answer_to("prepare owns/text"), "ready threads=1");
-    assert_eq!(answer_to("count 10"), "counted allocations=0 allocated=0 kept=0");
-    assert_eq!(answer_to("drop"), "dropped");
-    assert_eq!(answer_to("prepare copying"), "ready threads=1");
-    assert_eq!(answer_to("count 10"), "counted allocations=10 allocated=10 kept=0");
     assert_eq!(answer_to("drop"), "dropped");
     let refused = answer_to("prepare local");
     assert!(refused.contains("with threads = ..., call bench, bench_values or bench_refs"), "{refused}");
     assert_eq!(answer_to("prepare panics"), "ready threads=1");
     assert_eq!(answer_to("run 1"), "failed it panicked: on purpose");
     assert_eq!(answer_to("prepare forgets"), "failed it returned without calling a method of its Bencher");
-    assert_eq!(answer_to("prepare -"), "ready threads=1");
-    assert_eq!(answer_to("drop"), "dropped");
     assert_eq!(answer_to("prepare nothing at all"), "failed there is no such benchmark");
     drop(requests);
     assert!(child.wait().expect("it ends").success());

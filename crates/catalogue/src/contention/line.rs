@@ -44,7 +44,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .axes(&[LINES, DISTANCE])
         .has_point(|point| point.word("distance") == Some("other") || point.word("lines") == Some("same"))
         .prepare(|setting| {
-            const WORDS: usize = 64;
             let second = match setting.word("lines")? {
                 "same" => 1,
                 "neighbour" => 8,
@@ -120,9 +119,12 @@ impl Work for TurnTaker {
     }
 }
 
+/// Counters of all, of which each thread uses one.
+const WORDS: usize = 64;
+
 /// A thread that adds to its own counter, as one that counts events for statistics does.
 struct Counting {
-    counters: Arc<Apart<[AtomicU64; 64]>>,
+    counters: Arc<Apart<[AtomicU64; WORDS]>>,
     own: usize,
     sum: u64,
 }
@@ -148,7 +150,7 @@ mod tests {
 
     #[test]
     fn the_counters_lie_in_the_lines_they_name() {
-        let counters = Apart([const { AtomicU64::new(0) }; 64]);
+        let counters = Apart([const { AtomicU64::new(0) }; WORDS]);
         let line = |word: usize| (&raw const counters.0[word]) as usize / 64;
         assert_eq!((line(1), line(8), line(32)), (line(0), line(0) + 1, line(0) + 4));
     }

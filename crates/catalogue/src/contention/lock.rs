@@ -3,7 +3,6 @@
 
 use std::cell::{Cell, UnsafeCell};
 use std::num::NonZeroU32;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -94,10 +93,9 @@ struct Mutex<const LOOKS: u32>(AtomicU32);
 impl<const LOOKS: u32> Lock for Mutex<LOOKS> {
     #[inline(always)]
     fn take(&self) -> u64 {
-        let free = |_: &u32| self.0.compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok();
         let mut looks = 0..LOOKS;
-        while let Some(look) = looks.next() {
-            if free(&look) {
+        while looks.next().is_some() {
+            if self.0.compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok() {
                 return 0;
             }
             while self.0.load(Ordering::Relaxed) != FREE && looks.next().is_some() {
@@ -311,7 +309,7 @@ fn handed_over<L: Lock>(setting: &Setting) -> Result<Loop, Failure> {
 /// What a lock's record has grown by since the last call; the cost reports hand-overs and sleeps.
 fn counted<L: Lock>(setting: &Setting, place: Arc<LockGuarded<L>>) -> impl Fn() -> HolderRecord + 'static {
     let (handovers, sleeps) = (setting.tally("hand-overs per acquisition"), setting.tally("sleeps per acquisition"));
-    let before = Rc::new(Cell::new(HolderRecord::default()));
+    let before = Cell::new(HolderRecord::default());
     move || {
         let now = place.with(|record, _| *record);
         let then = before.replace(now);

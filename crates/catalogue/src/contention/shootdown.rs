@@ -1,12 +1,9 @@
 //! TLB shoot-down: calls that take a page, or the right to write it, from all CPUs that run tasks of this memory. The kernel
 //! interrupts each of them and waits (`flush_tlb_mm_range`), unless the processor can inform them by itself.
 
-use operation::{Axis, Failure, Loop, Operation, Setting, Tally, cpus, numbers};
+use operation::{Failure, Loop, Operation, Setting, Tally};
 
-use crate::kit::{Area, BASE, ENTRY, Part, STOCK, Seats, Slots, Work, beside, call, exactly};
-
-/// The CPUs that run a thread of this memory, ours included.
-const CPUS: Axis = cpus("cpus", numbers![1, 2, 4, 8]);
+use crate::kit::{Area, BASE, CPUS, ENTRY, Part, STOCK, Seats, Slots, Work, beside, call, exactly};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     SHOOTDOWN

@@ -1,22 +1,16 @@
 //! One address space that several CPUs change at the same time, against one for each: page faults, and mapping and
 //! unmapping.
 
-use std::rc::Rc;
-
 use operation::{Axis, Failure, Loop, Operation, Setting, term, word, words};
 use rustix::param::page_size;
 
-use super::CPUS;
-use crate::kit::{BASE, Mapping, Memory, Seat, Seats, Work, base_pages_only, together};
+use crate::kit::{BASE, CPUS, Mapping, Memory, Repeated, Seat, Seats, Work, base_pages_only, together};
 use crate::memory::page::faults::FaultCounter;
 use crate::memory::page::frames::RECYCLED;
-use crate::memory::page::touched_pages;
+use crate::memory::page::{DROP, touched_pages};
 
 /// Whose memory the tasks on the other CPUs work in: their own, as processes, or ours, as threads.
 const MEMORY: Axis = word("memory", words!["own", "one"]);
-
-/// Pages are dropped in pieces smaller than a page table reaches over, or the kernel frees the tables with them.
-const DROP: usize = 1 << 20;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     PARALLEL
@@ -34,7 +28,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             "map a page, write to it and unmap it, on several CPUs at once: in one address space, or in one per CPU",
         )
         .per("map, fault and unmap on every CPU")
-        .prepare(|setting| in_memory(setting, |_| Ok(Remapping(Ok(()))), u64::MAX)),
+        .prepare(|setting| in_memory(setting, |_| Ok(remapping()), u64::MAX)),
 ];
 
 const PARALLEL: Operation = BASE.axes(&[MEMORY, CPUS]).monotonic_in(&["cpus"]);
@@ -48,13 +42,13 @@ fn in_memory<W: Work>(setting: &Setting, make: fn(Seat) -> Result<W, Failure>, m
 
 /// A task that touches pages of its own for the first time.
 struct Faulting {
-    pages: Rc<Mapping>,
+    pages: Mapping,
     faults: FaultCounter,
 }
 
 impl Faulting {
     fn new() -> Result<Faulting, Failure> {
-        let pages = Rc::new(Mapping::anonymous(touched_pages() as usize * page_size())?);
+        let pages = Mapping::anonymous(touched_pages() as usize * page_size())?;
         base_pages_only(&pages)?;
         // From here on the page tables are there.
         (0..touched_pages() as usize).for_each(|page| pages.write(page * page_size()));
@@ -78,20 +72,12 @@ impl Work for Faulting {
     }
 }
 
-/// A task that maps and unmaps; what it met last.
-struct Remapping(Result<(), Failure>);
-
-impl Work for Remapping {
-    fn work(&mut self, times: u64) {
-        let page = page_size();
-        self.0 = (0..times).try_for_each(|_| {
-            let mapping = Mapping::anonymous(page)?;
-            mapping.write(0);
-            mapping.unmap()
-        });
-    }
-
-    fn check(&mut self, _: u64) -> Result<(), Failure> {
-        std::mem::replace(&mut self.0, Ok(()))
-    }
+/// A task that maps and unmaps.
+fn remapping() -> impl Work {
+    let page = page_size();
+    Repeated::new(move || {
+        let mapping = Mapping::anonymous(page)?;
+        mapping.write(0);
+        mapping.unmap()
+    })
 }

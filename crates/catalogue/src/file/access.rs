@@ -41,8 +41,8 @@ const CREATED: &[Axis] = &[size(numbers![0, 10 << 10]).headline(numbers![0]).wit
 
 /// Files created and deleted in one batch of at least 100 µs, and batches in a round. Files that a round deletes make files
 /// of later rounds more expensive in the same part of the file system (see `kit::folder`).
-const CREATED_AT_ONCE: u64 = 32;
-const BATCHES_OF_CREATED: u32 = 8;
+pub(crate) const CREATED_AT_ONCE: u64 = 32;
+pub(crate) const BATCHES_OF_CREATED: u32 = 8;
 
 /// Bytes written before each sync.
 const SYNCED: usize = 4 << 10;
@@ -53,9 +53,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .aliases(&["FREAD"])
         .explained_by(&[term(1.0, "syscall.read.null"), term(1.0, "file.read.mapped").same(SAME)])
         .prepare(|setting| {
-            let file = filled(setting, setting.size()?)?;
+            let (file, mut place) = filled(setting, setting.size()?)?;
             let mut block = Block::new(setting.size()?);
-            let mut place = BlockOffset::of(setting, setting.size()?)?;
             summed(setting, 1, move || {
                 exactly(block.len(), pread(&file, &mut *block, place.next() as u64)?)?;
                 Ok(sum(&block))
@@ -66,11 +65,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .summary("add up the next block of a mapped file, all pages present: no map, no fault, no unmap")
         .aliases(&["mapped"])
         .prepare(|setting| {
-            let length = setting.number("file")? as usize;
-            let mapping = Mapping::shared(filled(setting, setting.size()?)?, length)?;
+            let (length, size) = (setting.number("file")? as usize, setting.size()?);
+            let (file, mut place) = filled(setting, size)?;
+            let mapping = Mapping::shared(file, length)?;
             (0..length).step_by(page_size()).for_each(|offset| mapping.read(offset));
-            let size = setting.size()?;
-            let mut place = BlockOffset::of(setting, setting.size()?)?;
             summed(setting, 1, move || Ok(sum(&mapping.bytes()[place.next()..][..size])))
         }),
     OF_A_FILE
@@ -84,8 +82,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .explained_by(&[term(1.0, "file.read.mapped").same(SAME)])
         .at_least(&["file.read.mapped"])
         .prepare(|setting| {
-            let (file, length, size) =
-                (filled(setting, setting.size()?)?, setting.number("file")? as usize, setting.size()?);
+            let (length, size) = (setting.number("file")? as usize, setting.size()?);
+            let (file, _) = filled(setting, size)?;
             let blocks = (length / size) as u64;
             let passes = summed(setting, blocks, move || {
                 let mapping = Mapping::shared(&file, length)?;
@@ -104,9 +102,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         )
         .explained_by(&[term(1.0, "syscall.write.null")])
         .prepare(|setting| {
-            let file = filled(setting, setting.size()?)?;
+            let (file, mut place) = filled(setting, setting.size()?)?;
             let block = Block::new(setting.size()?);
-            let mut place = BlockOffset::of(setting, setting.size()?)?;
             Ok(repeat(move || exactly(block.len(), pwrite(&file, &block, place.next() as u64)?)))
         }),
     BASE.named("file.fsync", "overwrite 4 KiB of a file and wait until they are on the device")
@@ -170,13 +167,15 @@ const OF_A_FILE: Operation = BASE
     .follows_clock(|point| point.number("file").unwrap_or(0) <= NEAR)
     .moves(|point| point.number("size").unwrap_or(0));
 
-/// A scratch file with the number of bytes that the point says, written in pieces of the size that it says. All blocks of
-/// `size` bytes have the same content.
-pub(crate) fn filled(setting: &Setting, size: usize) -> Result<OwnedFd, Failure> {
-    in_pieces(setting, size, (setting.number("file")? as usize, setting.number("filled")? as usize))
+/// A scratch file with the number of bytes that the point says, written in pieces of the size that it says, and the offsets
+/// of its blocks of `size` bytes in sequence. All blocks have the same content.
+pub(crate) fn filled(setting: &Setting, size: usize) -> Result<(OwnedFd, BlockOffset), Failure> {
+    let length = setting.number("file")? as usize;
+    let file = in_pieces(setting, size, (length, setting.number("filled")? as usize))?;
+    Ok((file, BlockOffset { here: 0, size, file: length }))
 }
 
-/// The same with this number of bytes, in pieces of this size.
+/// Such a file with this number of bytes, in pieces of this size.
 pub(crate) fn in_pieces(setting: &Setting, size: usize, (length, piece): (usize, usize)) -> Result<OwnedFd, Failure> {
     within_limit(length as u64)?;
     let file = new_file(&scratch(setting)?)?;
@@ -227,10 +226,6 @@ pub(crate) struct BlockOffset {
 }
 
 impl BlockOffset {
-    pub(crate) fn of(setting: &Setting, size: usize) -> Result<BlockOffset, Failure> {
-        Ok(BlockOffset { here: 0, size, file: setting.number("file")? as usize })
-    }
-
     #[inline(always)]
     pub(crate) fn next(&mut self) -> usize {
         let here = self.here;
@@ -277,7 +272,7 @@ mod tests {
             let read = |pieces| {
                 let setting = setting(scratch.path(), size, pieces);
                 let mut bytes = vec![0; 4 << 20];
-                std::fs::File::from(filled(&setting, size as usize).expect("a file"))
+                std::fs::File::from(filled(&setting, size as usize).expect("a file").0)
                     .read_exact_at(&mut bytes, 0)
                     .expect("read");
                 assert!(
@@ -309,7 +304,7 @@ mod tests {
     #[test]
     fn a_file_lies_in_memory_in_pieces_no_larger_than_its_writes() {
         let scratch = tempfile::tempdir().expect("a folder");
-        let pieces = |pieces| in_large_pieces(&filled(&setting(scratch.path(), 4096, pieces), 4096).expect("a file"));
+        let pieces = |pieces| in_large_pieces(&filled(&setting(scratch.path(), 4096, pieces), 4096).expect("a file").0);
         match (pieces(4096), pieces(128 << 10)) {
             (Some(small), Some(large)) => {
                 assert_eq!(small, 0, "pages of a file written page by page lie in larger pieces");

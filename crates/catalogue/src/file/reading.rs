@@ -63,15 +63,12 @@ const DEPTH: Axis = count("depth", numbers![1, 4, 16, 64]).headline(numbers![16]
 /// paper's files also its first window: four records ahead, one page at a time.
 const AHEAD: &[Axis] = &[STATE, DISTANCE, QUANTITY, RECORD, FILE];
 const AHEAD_POINTS: fn(&Point) -> bool = |point| {
-    let window = match (point.number("ahead"), point.number("quantity")) {
-        (Some(ahead), Some(quantity)) => (ahead, quantity),
-        _ => return false,
-    };
+    let (Some(ahead), Some(quantity)) = (point.number("ahead"), point.number("quantity")) else { return false };
     let is_paper = [Some(LARGE), Some(SMALL)].contains(&point.number("file"));
-    let fits = match window {
+    let fits = match (ahead, quantity) {
         (KIB, quantity) => is_paper && quantity == 4 * KIB,
         (_, quantity) if quantity == 4 * KIB => false,
-        (ahead, quantity) => point.number("file") == Some(256 * MIB) || (ahead, quantity) == (2 * MIB, 2 * MIB),
+        window => point.number("file") == Some(256 * MIB) || window == (2 * MIB, 2 * MIB),
     };
     IN_ORDER_POINTS(point) && fits
 };

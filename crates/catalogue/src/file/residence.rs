@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 use std::time::Duration;
 
+use operation::Failure;
 use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, fadvise, fstat, fsync};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::param::page_size;
 
-pub use crate::kit::lives_in_memory;
+/// The numbers by which `statfs` identifies file systems that keep everything in memory: tmpfs and ramfs.
+const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58F6];
 
 /// The bytes of a file that are examined at a time, so that the memory needed does not grow with the file.
 const PIECE: u64 = 1 << 30;
@@ -104,6 +106,11 @@ fn other_kind(mode: rustix::fs::RawMode) -> Option<&'static str> {
     }
 }
 
+/// True if the file's system always keeps it in memory, so that it cannot be evicted.
+pub fn lives_in_memory(file: impl AsFd) -> bool {
+    rustix::fs::fstatfs(file).is_ok_and(|system| IN_MEMORY.contains(&(system.f_type as u32)))
+}
+
 /// Bytes of an open file. Fails if the kernel does not report them.
 pub fn length(file: impl AsFd) -> Result<u64, FileError> {
     Ok(fstat(file).map_err(|error| call("fstat", error))?.st_size as u64)
@@ -137,21 +144,21 @@ pub(crate) fn is_seen(file: impl AsFd) -> Result<bool, FileError> {
 const LAYERED: u32 = 0x794c_7630;
 
 /// Skips if nothing of this scratch file, open for reading and writing, is ever written to a device.
-pub(crate) fn on_a_device(file: &OwnedFd) -> Result<(), operation::Failure> {
+pub(crate) fn on_a_device(file: &OwnedFd) -> Result<(), Failure> {
     if is_on_a_device(file)? {
         return Ok(());
     }
-    Err(operation::Failure::skip("the scratch folder is in memory", "set TMPDIR to a folder on a disk"))
+    Err(Failure::skip("the scratch folder is in memory", "set TMPDIR to a folder on a disk"))
 }
 
 /// False if nothing of this scratch file, open for reading and writing, is ever written to a device. A layered file system does not
 /// report what is below it: there the file, or a byte if it is empty, is evicted, and what stays is all there is.
-pub(crate) fn is_on_a_device(file: &OwnedFd) -> Result<bool, operation::Failure> {
+pub(crate) fn is_on_a_device(file: &OwnedFd) -> Result<bool, Failure> {
     let is_layered = rustix::fs::fstatfs(file).is_ok_and(|system| system.f_type as u32 == LAYERED);
     Ok(!(lives_in_memory(file) || is_layered && stays_in_memory(file)?))
 }
 
-fn stays_in_memory(file: &OwnedFd) -> Result<bool, operation::Failure> {
+fn stays_in_memory(file: &OwnedFd) -> Result<bool, Failure> {
     let is_empty = length(file)? == 0;
     if is_empty {
         rustix::io::pwrite(file, &[1], 0)?;
@@ -194,12 +201,12 @@ pub fn evict(file: impl AsFd) -> Result<Cached, FileError> {
 
 /// The same for operations that cannot be measured if pages stay. Skips if pages of it stay: in a folder in memory, or
 /// if other processes have the file mapped.
-pub fn put_out_of_memory(file: impl AsFd) -> Result<(), operation::Failure> {
+pub fn put_out_of_memory(file: impl AsFd) -> Result<(), Failure> {
     let is_seen = is_seen(&file)?;
     match evict(file)?.resident {
         0 if !is_seen => Err(unseen()),
         0 => Ok(()),
-        resident => Err(operation::Failure::skip(
+        resident => Err(Failure::skip(
             format!("{resident} pages of a file in the scratch folder stay in memory"),
             "set TMPDIR to a folder on a disk",
         )),
@@ -207,8 +214,8 @@ pub fn put_out_of_memory(file: impl AsFd) -> Result<(), operation::Failure> {
 }
 
 /// The skip where [`is_seen`] is false.
-pub(crate) fn unseen() -> operation::Failure {
-    operation::Failure::skip(
+pub(crate) fn unseen() -> Failure {
+    Failure::skip(
         "the kernel reports none of a file's pages in memory, although they have just been read",
         "set TMPDIR to a folder on a local disk",
     )
@@ -216,10 +223,7 @@ pub(crate) fn unseen() -> operation::Failure {
 
 /// Skips if this direct read of the file, open for reading, leaves pages of it in memory: some file systems accept O_DIRECT and
 /// read through the page cache nevertheless. The file is evicted first. Where the kernel counts no pages, nothing is checked.
-pub fn is_past_memory(
-    file: impl AsFd,
-    mut read: impl FnMut() -> Result<(), operation::Failure>,
-) -> Result<(), operation::Failure> {
+pub fn is_past_memory(file: impl AsFd, mut read: impl FnMut() -> Result<(), Failure>) -> Result<(), Failure> {
     /// Others that read the file at this moment bring pages in too.
     const TRIES: u32 = 3;
     if is_seen(&file).is_ok_and(|is_seen| !is_seen) {
@@ -237,8 +241,8 @@ pub fn is_past_memory(
 }
 
 /// The skip for direct `reads` or `writes` that a file system accepts and takes through the page cache nevertheless.
-pub(crate) fn through_the_page_cache(what: &str) -> operation::Failure {
-    operation::Failure::skip(
+pub(crate) fn through_the_page_cache(what: &str) -> Failure {
+    Failure::skip(
         format!("direct {what} of this file system go through the page cache"),
         "set TMPDIR to a folder of ext4 or XFS",
     )
@@ -335,9 +339,9 @@ fn refused_or_failed(call: &'static str, error: std::io::Error) -> FileError {
     }
 }
 
-impl From<FileError> for operation::Failure {
-    fn from(error: FileError) -> operation::Failure {
-        operation::Failure::skip(error.to_string(), error.remedy())
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Failure {
+        Failure::skip(error.to_string(), error.remedy())
     }
 }
 

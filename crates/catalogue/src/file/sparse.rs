@@ -9,6 +9,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, SeekFrom, fstat, fsync, ftruncate, openat, seek, unlinkat};
 use rustix::io::{pread, pwrite};
 
+use crate::file::access::{BATCHES_OF_CREATED, CREATED_AT_ONCE};
 use crate::file::reading::source::within_limit;
 use crate::file::reading::sum::sum as sum_of;
 use crate::file::residence;
@@ -39,11 +40,6 @@ const SPARSE: u64 = 1 << 20;
 /// GB, which could fill a disk.
 const TRIED: u64 = 16 << 20;
 
-/// Files created in a batch of at least 100 µs, and batches in a round. Files that a round deletes make files of later
-/// rounds more expensive (see `folder`).
-const FILES_AT_ONCE: u64 = 32;
-const BATCHES: u32 = 8;
-
 /// The number of islands of data in the file that is walked, the bytes of each, and the distance between two.
 const ISLANDS: u64 = 256;
 const ISLAND: u64 = 64 << 10;
@@ -58,19 +54,20 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .explained_by(&[term(1.0, "file.create.delete").at(&[("size", Number(0))]), term(1.0, "syscall.write.null")])
         .prepare(|setting| {
             let folder = apart(setting)?;
-            let (content, at) = (Block::new(setting.size()?), setting.number("offset")?);
-            within_limit(at + setting.number("size")?)?;
+            let (size, at) = (setting.size()?, setting.number("offset")?);
+            let length = at + size as u64;
+            within_limit(length)?;
             holes_are_made(&folder)?;
             let mut checked = Some(scratch(setting)?);
+            let content = Block::new(size);
+            let written = content.clone();
             let writing = repeat(move || {
                 let file = create(&folder)?;
-                exactly(content.len(), pwrite(&file, &content, at)?)?;
+                exactly(written.len(), pwrite(&file, &written, at)?)?;
                 exactly(0, call::close(file)?)?;
                 Ok(unlinkat(&folder, c"new", AtFlags::empty())?)
             });
-            let wanted = at + setting.number("size")?;
-            let (length, content) = (wanted, Block::new(setting.size()?));
-            Ok(writing.at_most(FILES_AT_ONCE).batches(BATCHES).verify(move |_| {
+            Ok(writing.at_most(CREATED_AT_ONCE).batches(BATCHES_OF_CREATED).verify(move |_| {
                 // One more file is checked before it is deleted; only once per round, because writing it out takes the
                 // device's time.
                 let Some(folder) = checked.take() else { return Ok(()) };
@@ -78,7 +75,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 exactly(content.len(), pwrite(&file, &content, at)?)?;
                 unlinkat(&folder, c"new", AtFlags::empty())?;
                 exactly(length as usize, fstat(&file)?.st_size as usize)?;
-                sparse(occupied(&file)?).map(|_| ())
+                sparse(occupied(&file)?).map(drop)
             }))
         }),
     BASE.id("sparse.write.dense")
@@ -98,8 +95,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 exactly(0, call::close(file)?)?;
                 Ok(unlinkat(&folder, c"new", AtFlags::empty())?)
             })
-            .at_most(FILES_AT_ONCE)
-            .batches(BATCHES))
+            .at_most(CREATED_AT_ONCE)
+            .batches(BATCHES_OF_CREATED))
         }),
     BASE.named(
         "sparse.occupied",
@@ -147,7 +144,7 @@ fn holes_are_made(folder: &OwnedFd) -> Result<(), Failure> {
     let file = create(folder)?;
     unlinkat(folder, c"new", AtFlags::empty())?;
     exactly(1, pwrite(&file, &[1], TRIED)?)?;
-    sparse(occupied(&file)?).map(|_| ())
+    sparse(occupied(&file)?).map(drop)
 }
 
 /// A file in which only one byte was ever written.

@@ -1,7 +1,7 @@
-//! The default values of an operation's block, and the two terms that most operations contain: the loop, and one kernel
-//! entry.
+//! The default values of an operation's block, the two terms that most operations contain (the loop, and one kernel entry), and
+//! axes of several families.
 
-use operation::{Operation, TermOf, term};
+use operation::{Axis, Operation, TermOf, cpus, numbers, partner, term, words};
 
 /// The defaults of an operation: a call, quoted by its quiet figure, with the empty loop as its baseline.
 pub(crate) const BASE: Operation = Operation::DEFAULT.terms(EMPTY_LOOP);
@@ -11,6 +11,12 @@ pub(crate) const EMPTY_LOOP: &[TermOf] = &[term(1.0, "loop.empty")];
 
 /// One entry into the kernel and the return.
 pub(crate) const ENTRY: &[TermOf] = &[term(1.0, "syscall.getppid")];
+
+/// A partner on another CPU.
+pub(crate) const OTHER: Axis = partner("distance", words!["other"]);
+
+/// How many CPUs do the same, ours included.
+pub(crate) const CPUS: Axis = cpus("cpus", numbers![1, 2, 4, 8]);
 
 /// The bytes that fit the private caches of a core. Larger ones lie in the shared cache or beyond, depending on the other users of that
 /// cache.

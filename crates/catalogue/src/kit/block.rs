@@ -15,7 +15,6 @@ pub struct Block {
     bytes: Vec<u8>,
     start: usize,
     length: usize,
-    offset: usize,
 }
 
 impl Block {
@@ -27,9 +26,9 @@ impl Block {
     /// Begins `offset` bytes behind a page boundary. `offset` is less than a page.
     pub(crate) fn behind(offset: usize, length: usize) -> Block {
         let page = page_size();
-        let bytes = vec![1; offset % page + length + page];
-        let start = bytes.as_ptr().align_offset(page) + offset % page;
-        Block { bytes, start, length, offset }
+        let bytes = vec![1; offset + length + page];
+        let start = bytes.as_ptr().align_offset(page) + offset;
+        Block { bytes, start, length }
     }
 
     /// Begins at a page boundary, filled with one value.
@@ -50,7 +49,7 @@ impl Block {
         unsafe { madvise(place.cast(), whole, rustix::mm::Advice::LinuxHugepage) }?;
         bytes.resize(start + whole, 1);
         match huge_bytes(place.cast(), MemoryKind::Anonymous)? {
-            got if got >= whole => Ok(Block { bytes, start, length, offset: 0 }),
+            got if got >= whole => Ok(Block { bytes, start, length }),
             _ => Err(withheld("the kernel gives this process no huge pages", offered_at(place.cast()))),
         }
     }
@@ -81,7 +80,7 @@ impl DerefMut for Block {
 /// A copy of this buffer at the same offset within its page.
 impl Clone for Block {
     fn clone(&self) -> Block {
-        let mut copy = Block::behind(self.offset, self.length);
+        let mut copy = Block::behind(self.as_ptr().addr() % page_size(), self.length);
         copy.copy_from_slice(self);
         copy
     }

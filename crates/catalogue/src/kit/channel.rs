@@ -1,5 +1,6 @@
 //! Messages between two tasks. Each end holds the descriptors that it receives from and sends to.
 
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use operation::Failure;
@@ -85,6 +86,14 @@ impl End {
             Err(errno) => Err(errno.into()),
         }
     }
+}
+
+/// Both ends of a TCP connection over loopback.
+pub(crate) fn tcp_pair() -> Result<(OwnedFd, OwnedFd), Failure> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let ours = TcpStream::connect(listener.local_addr()?)?;
+    let (theirs, _) = listener.accept()?;
+    Ok((ours.into(), theirs.into()))
 }
 
 /// Makes space in a pipe for `size` bytes. A message larger than the pipe would wait for a reader forever. The usual capacity is

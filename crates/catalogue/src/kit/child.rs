@@ -170,15 +170,17 @@ unsafe fn twice(number: usize, [first, second]: [usize; 2], ending: usize) -> is
 /// reaped. Fails if no child can be started.
 pub(crate) fn ended_child() -> Result<i32, Failure> {
     // SAFETY: the child writes no memory, and this process is suspended until it has ended.
-    let child = unsafe { start_and_end(Sysno::clone, [PLAIN as usize, 0], Sysno::exit_group) }?;
-    exactly(0, call::waitid(libc::P_PID, child, Null, libc::WEXITED | libc::WNOWAIT, Null)?)?;
-    Ok(child)
+    zombie(unsafe { start_and_end(Sysno::clone, [PLAIN as usize, 0], Sysno::exit_group) }?)
 }
 
 /// Starts a child that has a copy of this process's memory and ends at once. When this returns, the child is a zombie to be
 /// reaped. Fails if no child can be started.
 pub(crate) fn ended_copy() -> Result<i32, Failure> {
-    let child = fork(|| 0)?;
+    zombie(fork(|| 0)?)
+}
+
+/// Waits for a child to end, without reaping it.
+fn zombie(child: i32) -> Result<i32, Failure> {
     exactly(0, call::waitid(libc::P_PID, child, Null, libc::WEXITED | libc::WNOWAIT, Null)?)?;
     Ok(child)
 }

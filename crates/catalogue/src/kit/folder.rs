@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use operation::{Failure, Setting};
 use rustix::fs::{FileType, IFlags, Mode, ioctl_getflags, ioctl_setflags, mknodat};
 
-use super::scratch::{folder, new_file, numbered_names, scratch};
+use super::scratch::{folder, names, new_file, scratch};
 
 /// The number of candidate folders; the one in which files are created fastest is used. Other programs may just have
 /// deleted thousands of files in the same group, and then a file takes 25 to 80 us there.
@@ -41,15 +41,13 @@ pub(crate) struct Fresh {
 
 impl Fresh {
     fn new(setting: &Setting) -> Result<Fresh, Failure> {
-        let mut best: Option<(Duration, OwnedFd)> = None;
-        for _ in 0..CANDIDATES {
+        let candidate = |_| {
             let folder = apart(setting)?;
-            let took = probed(&folder)?;
-            if best.as_ref().is_none_or(|(least, _)| took < *least) {
-                best = Some((took, folder));
-            }
-        }
-        let (_, folder) = best.ok_or_else(|| Failure::wrong("there is no folder"))?;
+            Ok((probed(&folder)?, folder))
+        };
+        let candidates: Vec<(Duration, OwnedFd)> = (0..CANDIDATES).map(candidate).collect::<Result<_, Failure>>()?;
+        let fastest = candidates.into_iter().min_by_key(|(took, _)| *took);
+        let (_, folder) = fastest.ok_or_else(|| Failure::wrong("there is no folder"))?;
         new_file(&folder)?;
         Ok(Fresh { folder, made: Cell::new(0) })
     }
@@ -64,7 +62,7 @@ impl Fresh {
     /// Names that no file of this folder has had.
     pub(crate) fn names(&self, count: u64) -> Result<Vec<CString>, Failure> {
         let first = self.made.replace(self.made.get() + count);
-        numbered_names("new", first..first + count)
+        names("new", first..first + count)
     }
 }
 

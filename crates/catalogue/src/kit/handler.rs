@@ -1,12 +1,14 @@
 //! Signal handlers that count signals, signal masks, and a thread as the target of a signal.
 
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use libc::c_int;
-use operation::{Failure, Loop};
+use operation::{Failure, Loop, repeat};
 
 use super::call;
 use super::check::{ensure, exactly};
+use super::loops::tried;
 
 /// The number of signals handled in this process. A handler has no argument for it, so the count is global.
 pub(crate) static HANDLED: AtomicU64 = AtomicU64::new(0);
@@ -32,18 +34,22 @@ pub(crate) fn install_counter(signal: c_int) -> Result<(), Failure> {
     change_mask(libc::SIG_UNBLOCK, bit(signal)).map(drop)
 }
 
+/// Words of an alternate stack: enough for the largest frame of a handler on machines with wide registers.
+pub(crate) const STACK_WORDS: usize = 8 << 10;
+
 pub(crate) fn bit(signal: c_int) -> u64 {
     1 << (signal - 1)
 }
 
-/// A loop that handles one signal per iteration. The count is checked after each batch.
-pub(crate) fn counted(signals: Loop) -> Loop {
+/// Sends a signal repeatedly, after a trial. Whether the handler ran for each is checked after each batch.
+#[inline(always)]
+pub(crate) fn counted(send: impl FnMut() -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
     let mut handled = HANDLED.load(Ordering::Relaxed);
-    signals.verify(move |times| {
+    tried(repeat(send).verify(move |times| {
         handled += times;
         let all = HANDLED.load(Ordering::Relaxed) == handled;
         ensure(all, || "the handler did not run once for every signal sent")
-    })
+    }))
 }
 
 /// Installs a handler of a signal. Returns the previous one.
@@ -62,11 +68,20 @@ pub(crate) fn install_with(
     let mut before = action;
     action.sa_sigaction = handler;
     action.sa_flags = flags;
-    // SAFETY: both structures are valid, and our handlers match the flags and only count.
+    // SAFETY: both structures are valid, and our handlers match the flags.
     match unsafe { libc::sigaction(signal, &action, &mut before) } {
         0 => Ok(before.sa_sigaction),
         _ => Err(Failure::last_os_error()),
     }
+}
+
+/// A handler that receives the signal's information and the context that it interrupts.
+pub(crate) type Informed = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+
+/// Installs such a handler, and unblocks the signal.
+pub(crate) fn install_informed(signal: c_int, handler: Informed) -> Result<(), Failure> {
+    install_with(signal, handler as libc::sighandler_t, libc::SA_SIGINFO)?;
+    change_mask(libc::SIG_UNBLOCK, bit(signal)).map(drop)
 }
 
 /// Changes the calling thread's signal mask, as `how` says, by a mask of 64 signals. Returns the previous mask. Calls the

@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use operation::{Failure, Loop, repeat};
+use operation::{Failure, Loop, Pauses, repeat};
 use rustix::process::{Resource, getrlimit};
 
 use super::check::{answered, exactly};
@@ -29,6 +29,14 @@ pub(crate) fn handles<T, const N: usize>(value: T) -> [Rc<T>; N] {
 pub(crate) fn tried(mut looped: Loop) -> Result<Loop, Failure> {
     looped.perform(1)?;
     Ok(looped)
+}
+
+/// A loop whose body may pause. Its pauses do not count.
+#[inline(always)]
+pub(crate) fn pausing(mut body: impl FnMut(&Pauses) -> Result<(), Failure> + 'static) -> Loop {
+    let pauses = Pauses::calibrated();
+    let waits = pauses.clone();
+    repeat(move || body(&waits)).excluding(pauses)
 }
 
 /// A loop of a call that must return zero. The call is tried once first. Fails with the error of the first call.
@@ -102,6 +110,26 @@ pub(crate) fn emptied<W: 'static>(
         (first..next.get()).try_for_each(|turn| act(&whole, turn))
     });
     tried(acts.at_most(most).verify(move |_| (0..done.take()).try_for_each(|turn| after(&undone, turn))))
+}
+
+/// A loop of an act on another new thing in each iteration. `make` makes this number of them before a batch, and `check`
+/// receives them after it.
+#[inline(always)]
+pub(crate) fn on_each<T: 'static>(
+    mut make: impl FnMut(u64) -> Result<Vec<T>, Failure> + 'static,
+    mut act: impl FnMut(&T) -> Result<(), Failure> + 'static,
+    mut check: impl FnMut(Vec<T>) -> Result<(), Failure> + 'static,
+) -> Loop {
+    let [things, made, done] = handles(RefCell::new(Vec::new()));
+    let acts = Loop::new(move |times| {
+        let things = things.borrow();
+        things.iter().take(times as usize).try_for_each(&mut act)
+    });
+    let acts = acts.before(move |times| {
+        made.replace(make(times)?);
+        Ok(())
+    });
+    acts.verify(move |_| check(done.take()))
 }
 
 /// A loop of a call that fails every time with the same one of these errors. Fails with any other error of the first

@@ -6,7 +6,7 @@ use libc::c_int;
 use operation::Failure;
 
 use super::call;
-use super::handler::{bit, change_mask};
+use super::handler::{bit, change_mask, install_with};
 
 /// True once the handler has run. A handler has no argument for it, so this is global.
 static RUN: AtomicBool = AtomicBool::new(false);
@@ -24,10 +24,7 @@ impl Mask {
     /// Blocks `signal` except in [`Mask::sleep`], and installs its handler. A process has one such signal.
     pub(crate) fn hold_off(signal: c_int) -> Result<Mask, Failure> {
         let before = change_mask(libc::SIG_BLOCK, bit(signal))?;
-        // SAFETY: the handler does only one atomic store.
-        if unsafe { libc::signal(signal, note as extern "C" fn(c_int) as libc::sighandler_t) } == libc::SIG_ERR {
-            return Err(Failure::last_os_error());
-        }
+        install_with(signal, note as extern "C" fn(c_int) as libc::sighandler_t, libc::SA_RESTART)?;
         Ok(Mask { asleep: [before & !bit(signal)] })
     }
 

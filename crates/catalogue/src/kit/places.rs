@@ -4,9 +4,10 @@
 use std::rc::Rc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use operation::{Failure, Loop, Pauses, Setting, pin, repeat};
+use operation::{Failure, Loop, Setting, pin};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
+use crate::kit::loops::pausing;
 use crate::kit::shared::Shared;
 
 /// Where the children of a loop run.
@@ -52,9 +53,8 @@ impl Places {
     pub(crate) fn around(self: Rc<Places>, mut child: impl FnMut() -> Result<(), Failure> + 'static) -> Loop {
         /// The number of children in a row that stayed on the parent's CPU after which the operation is given up here.
         const MOST: u32 = 1000;
-        let pauses = Pauses::calibrated();
-        let (tries, home, other) = (pauses.clone(), self.home, self.other);
-        let children = repeat(move || {
+        let (home, other) = (self.home, self.other);
+        let children = pausing(move |tries| {
             for _ in 0..MOST {
                 let here = cpu();
                 self.ran.store(NOWHERE, Ordering::Relaxed);
@@ -68,7 +68,7 @@ impl Places {
         let mut both = CpuSet::new();
         both.set(home as usize);
         both.set(other as usize);
-        children.excluding(pauses).before(move |_| Ok(sched_setaffinity(None, &both)?)).verify(move |_| pin(home))
+        children.before(move |_| Ok(sched_setaffinity(None, &both)?)).verify(move |_| pin(home))
     }
 }
 

@@ -3,7 +3,6 @@
 use std::ffi::{CStr, CString};
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::Duration;
 
@@ -12,6 +11,7 @@ use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
 use super::process::{spawn, wait_for};
+use super::scratch::c_path;
 
 /// Writes the smallest program that does nothing into the scratch folder. Returns its path.
 pub(crate) fn do_nothing(setting: &Setting) -> Result<CString, Failure> {
@@ -27,8 +27,7 @@ pub(crate) fn do_nothing(setting: &Setting) -> Result<CString, Failure> {
         }
         Err(errno) => return Err(errno.into()),
     }
-    let program = CString::new(path.as_os_str().as_bytes())
-        .map_err(|_| Failure::wrong("the scratch folder's name holds a zero"))?;
+    let program = c_path(&path)?;
     match run_once_closed(&program) {
         Err(Failure::Errno { errno: libc::ENOEXEC }) => Err(Failure::skip(
             "the system under the emulator does not execute programs of the emulated processor",

@@ -8,6 +8,9 @@ use operation::{Failure, Setting};
 use super::call;
 use super::invoke::Null;
 
+/// `IORING_ENTER_GETEVENTS` of `linux/io_uring.h`.
+pub(crate) const GET_EVENTS: u32 = 1;
+
 /// A ring with space for this number of requests. Skips if io_uring is not available.
 pub fn ring(entries: u32) -> Result<IoUring, Failure> {
     let remedy = "sysctl kernel.io_uring_disabled=0, or the container's seccomp profile";
@@ -42,7 +45,6 @@ fn build(builder: &io_uring::Builder, entries: u32, refused: (&str, &str)) -> Re
 /// way goes through the C library.
 #[inline(always)]
 pub(crate) fn submit(ring: &mut IoUring, complete: usize) -> Result<(), Failure> {
-    const GET_EVENTS: u32 = 1;
     let requests = ring.submission().len();
     call::io_uring_enter(ring.as_raw_fd(), requests, complete, GET_EVENTS * u32::from(complete > 0), Null, 0).map(drop)
 }

@@ -2,7 +2,9 @@
 
 use std::ffi::{CStr, CString};
 use std::ops::Range;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use operation::{Failure, Setting};
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, open, openat};
@@ -40,15 +42,15 @@ pub(crate) fn with_file(setting: &Setting) -> Result<OwnedFd, Failure> {
     Ok(folder)
 }
 
-/// Names of files, one for each iteration of a batch of at most `count`.
-pub(crate) fn names(prefix: &str, count: u64) -> Result<Vec<CString>, Failure> {
-    numbered_names(prefix, 0..count)
-}
-
 /// Names with these numbers.
-pub(crate) fn numbered_names(prefix: &str, numbers: Range<u64>) -> Result<Vec<CString>, Failure> {
+pub(crate) fn names(prefix: &str, numbers: Range<u64>) -> Result<Vec<CString>, Failure> {
     let name = |number| CString::new(format!("{prefix}{number}")).map_err(|_| Failure::wrong("a name holds a zero"));
     numbers.map(name).collect()
+}
+
+/// A path as the kernel takes it.
+pub(crate) fn c_path(path: &Path) -> Result<CString, Failure> {
+    CString::new(path.as_os_str().as_bytes()).map_err(|_| Failure::wrong("a path holds a zero"))
 }
 
 /// A new folder with this name in another one, open.
@@ -60,12 +62,4 @@ pub(crate) fn folder(around: &OwnedFd, name: &str) -> Result<OwnedFd, Failure> {
 /// A device that every system has, for reading and writing.
 pub(crate) fn device(path: &CStr) -> Result<OwnedFd, Failure> {
     Ok(open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)
-}
-
-/// The numbers by which `statfs` identifies file systems that keep everything in memory: tmpfs and ramfs.
-const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58F6];
-
-/// True if the file's system always keeps it in memory, so that it cannot be evicted.
-pub fn lives_in_memory(file: impl AsFd) -> bool {
-    rustix::fs::fstatfs(file).is_ok_and(|system| IN_MEMORY.contains(&(system.f_type as u32)))
 }

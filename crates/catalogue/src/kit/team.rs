@@ -48,8 +48,7 @@ impl Seats {
     /// Processes on other CPUs: one less than this number, because the timed task has a CPU too. Skips if there are
     /// fewer CPUs.
     pub(crate) fn apart(setting: &Setting, cpus: u64) -> Result<Seats, Failure> {
-        let others = cpus.saturating_sub(1) as usize;
-        Ok(Seats { cpus: if others > 0 { setting.other_cpus(others)? } else { Vec::new() }, memory: Memory::Own })
+        Ok(Seats { cpus: setting.other_cpus(cpus.saturating_sub(1) as usize)?, memory: Memory::Own })
     }
 
     /// The same partners as threads of this process.

@@ -26,7 +26,7 @@ impl Tree {
     pub(crate) fn new(setting: &Setting, files: usize, bytes: usize) -> Result<Tree, Failure> {
         let around = apart(setting)?;
         let content = vec![1_u8; bytes];
-        let (mut folders, names) = (Vec::new(), names("file", files as u64)?);
+        let (mut folders, names) = (Vec::new(), names("file", 0..files as u64)?);
         for (file, name) in names.iter().enumerate() {
             if file % FOLDER == 0 {
                 folders.push(folder(&around, &format!("folder{}", file / FOLDER))?);

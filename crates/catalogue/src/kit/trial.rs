@@ -99,7 +99,6 @@ perform! {
     every_sort_sorts: crate::compute::sort;
     every_clock_can_be_read: crate::processor::clock;
     every_reader_reads_every_record: crate::file::keyed;
-    every_program_does_its_work_in_every_mode: crate::mode;
     what_is_moved_is_the_file: crate::file::moving;
     files_with_holes_are_written_read_and_walked: crate::file::sparse;
     every_way_adds_up_at_every_offset: crate::memory::align;

@@ -28,6 +28,28 @@ pub(crate) trait Work: 'static {
     }
 }
 
+/// A call that is repeated, and how the last repetitions ended.
+pub(crate) struct Repeated<F> {
+    call: F,
+    done: Result<(), Failure>,
+}
+
+impl<F: Fn() -> Result<(), Failure> + 'static> Repeated<F> {
+    pub(crate) fn new(call: F) -> Repeated<F> {
+        Repeated { call, done: Ok(()) }
+    }
+}
+
+impl<F: Fn() -> Result<(), Failure> + 'static> Work for Repeated<F> {
+    fn work(&mut self, times: u64) {
+        self.done = (0..times).try_for_each(|_| (self.call)());
+    }
+
+    fn check(&mut self, _: u64) -> Result<(), Failure> {
+        std::mem::replace(&mut self.done, Ok(()))
+    }
+}
+
 pub(crate) fn alone(work: impl Work) -> Loop {
     let [work, before, checked] = handles(RefCell::new(work));
     let run = move |times| {

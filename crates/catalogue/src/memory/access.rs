@@ -1,13 +1,11 @@
 //! Memory: copying it, passing over it, and waiting for one line of it.
 
-use operation::{
-    Axis, Failure, Loop, Need, Operation, Setting, Value, bytes, count, cpus, numbers, size, term, word, words,
-};
+use operation::{Axis, Failure, Loop, Need, Operation, Setting, Value, bytes, count, numbers, size, term, word, words};
 use record::Point;
 
 use super::page::frames::FramePages;
 use super::{OWN_CACHE, bandwidth, chase};
-use crate::kit::{BASE, Part, Seat, Seats, Work, alone, by_c_library, team};
+use crate::kit::{BASE, CPUS, Part, Seat, Seats, Work, alone, beside, by_c_library, together};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -120,7 +118,7 @@ const TOGETHER: Operation = BASE
 /// The work that `make` makes of the size of its set and a seed, on as many CPUs as the point says.
 fn on_every_cpu<W: Work>(setting: &Setting, make: fn(u64, u64) -> Result<W, Failure>) -> Result<Loop, Failure> {
     let set = setting.number("set")?;
-    team::together(setting, &Seats::apart(setting, setting.number("cpus")?)?, move |seat| make(set, seat.seed))
+    together(setting, &Seats::apart(setting, setting.number("cpus")?)?, move |seat| make(set, seat.seed))
 }
 
 /// A chase beside a partner whose work the axis `load` names.
@@ -131,12 +129,12 @@ fn loaded(setting: &Setting) -> Result<Loop, Failure> {
         "half-reading" | "half-writing" => Some(Part::HalfTheTime),
         _ => None,
     };
-    let beside = (&Seats::apart(setting, 1 + u64::from(part.is_some()))?, part.unwrap_or(Part::Throughout));
+    let load = (&Seats::apart(setting, 1 + u64::from(part.is_some()))?, part.unwrap_or(Part::Throughout));
     let own = |seat: Seat| chase::Chase::through(setting.number("set")?, FramePages::Huge, seat.seed);
     let loads = if setting.word("load")?.ends_with("reading") {
-        team::beside(setting, beside, own, |seat| bandwidth::Reading::new(BUSY_WITH, seat.seed))
+        beside(setting, load, own, |seat| bandwidth::Reading::new(BUSY_WITH, seat.seed))
     } else {
-        team::beside(setting, beside, own, |_| bandwidth::Writing::new(BUSY_WITH))
+        beside(setting, load, own, |_| bandwidth::Writing::new(BUSY_WITH))
     };
     Ok(loads?.unrolled(chase::LOADS))
 }
@@ -177,8 +175,6 @@ const STREAMED: Axis = bytes("set", numbers![4 * MIB, 64 * MIB, 256 * MIB]).in_p
 
 /// Sizes for a core's private cache, the shared cache, and memory.
 const SHARED: Axis = bytes("set", numbers![256 * KIB, 4 * MIB, 128 * MIB]).in_powers(128 * KIB, 512 * MIB);
-
-const CPUS: Axis = cpus("cpus", numbers![1, 2, 4, 8]);
 
 const FAR: Axis = bytes("set", numbers![256 * MIB]);
 

@@ -40,7 +40,7 @@ const AROUND: usize = 64 << 10;
 const STRETCHES: u64 = 32;
 
 /// Pages are dropped in pieces smaller than the range of one page table; otherwise the kernel frees the tables too.
-const DROP: usize = 1 << 20;
+pub(crate) const DROP: usize = 1 << 20;
 
 /// The most huge pages that a batch uses.
 const HUGE_PAGES: u64 = 8;

@@ -9,9 +9,8 @@ use rustix::io::Errno;
 use rustix::param::page_size;
 
 use crate::kit::{BASE, Gap, HUGE, Mapping, base_pages_only, handles, huge_pages, this_time};
-use crate::memory::page::faults::FaultCounter;
-use crate::memory::page::frames;
-use crate::memory::page::frames::{FRAMES, GivenPages, Supply};
+use crate::memory::page::faults::{FaultCounter, STRAY};
+use crate::memory::page::frames::{FRAMES, FramePages, GivenPages, Supply};
 
 /// Base pages; transparent huge pages, which the kernel creates on request; huge pages reserved by an administrator
 /// (hugetlb).
@@ -148,7 +147,7 @@ fn not_set_aside(failure: Failure) -> Failure {
 
 /// The loop that touches an array before which nothing was freed.
 fn fresh(pages: Pages) -> Result<Loop, Failure> {
-    let frame_pages = if pages == Pages::Base { frames::FramePages::Base } else { frames::FramePages::Huge };
+    let frame_pages = if pages == Pages::Base { FramePages::Base } else { FramePages::Huge };
     let [supply, taken] = handles(RefCell::new(Supply::new(frame_pages)?));
     let given = GivenPages::default();
     let judge = given.clone();
@@ -231,7 +230,7 @@ fn second(pages: Pages) -> Result<Loop, Failure> {
     .before(move |_| faults.start())
     .verify(move |times| match counted.taken() {
         // One fault per thousand touches may be a stray one: new code, or memory of the statistics.
-        taken if taken <= crate::memory::page::faults::STRAY.max(times * TOUCHES / 1000) => Ok(()),
+        taken if taken <= STRAY.max(times * TOUCHES / 1000) => Ok(()),
         taken => Err(Failure::wrong(format!("{times} passes over touched memory took {taken} page faults"))),
     }))
 }

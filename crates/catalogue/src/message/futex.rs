@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use operation::{Operation, Pauses, Setting, repeat};
+use operation::{Operation, Setting, repeat};
 
 use super::{DISTANCE_AND_FURTHER, ROUNDTRIP, SELF, not_answered};
-use crate::kit::{OURS, Shared, THEIRS, await_turn, ensure, let_fall_asleep, pass_turn};
+use crate::kit::{OURS, Shared, THEIRS, await_turn, ensure, let_fall_asleep, pass_turn, pausing};
 
 #[derive(Default)]
 struct FutexBoard {
@@ -42,19 +42,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             })?;
             let apart = setting.partner_cpu()? != setting.cpu();
             let mut answers = 0_u32;
-            let pauses = Pauses::calibrated();
-            let waits = pauses.clone();
-            let turns = repeat(move || {
+            Ok(pausing(move |waits| {
                 let _alive = &partner;
                 answers = answers.wrapping_add(1);
                 let woken = pass_turn(&board.turn, THEIRS)?;
                 await_turn(&board.turn, OURS)?;
                 if woken == 0 && apart {
-                    let_fall_asleep(&waits);
+                    let_fall_asleep(waits);
                 }
                 let answered = board.answers.load(Ordering::Relaxed) == answers;
                 ensure(answered, || "the partner did not take its turn")
-            });
-            Ok(turns.excluding(pauses))
+            }))
         }),
 ];

@@ -3,17 +3,14 @@
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-use operation::{Axis, Operation, Pauses, Setting, Value, count, numbers, partner, repeat, term, words};
+use operation::{Axis, Operation, Setting, Value, count, numbers, term};
 
-use super::{RSX, TRIP, not_answered, there_and_back};
-use crate::kit::{Channel, End};
+use super::{RSX, TRIP, not_answered};
+use crate::kit::{Channel, End, OTHER, pausing};
 
 /// How long both tasks sleep before each message. The longer a CPU is idle, the deeper its sleep state, also that of a
 /// hypervisor below.
 const IDLE: Axis = count("microseconds", numbers![0, 10, 100, 1000, 10_000]).within(0, 100_000);
-
-/// A partner on another CPU.
-const OTHER: Axis = partner("distance", words!["other"]);
 
 const BYTES: usize = 26;
 
@@ -26,7 +23,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             answer; the sleep is not timed",
     )
     .axes(&[OTHER, IDLE])
-    .moves(|_| there_and_back(&record::Point::default().with("size", RSX.value())))
+    .moves(|_| 2 * BYTES as u64)
     .explained_by(&[term(1.0, "pipe.roundtrip").at(&[("distance", Value::Word("awake")), ("size", RSX)])])
     .prepare(|setting: &Setting| {
         let (ours, theirs) = End::pipes()?;
@@ -45,9 +42,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         let idle = Duration::from_micros(setting.number("microseconds")?);
         let slept = setting.tally("ns idle before");
-        let pauses = Pauses::calibrated();
-        let waits = pauses.clone();
-        let messages = repeat(move || {
+        Ok(pausing(move |waits| {
             let _alive = &partner;
             if !idle.is_zero() {
                 slept.pass(waits.pause(|| std::thread::sleep(idle)) as u64);
@@ -56,8 +51,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             ours.send(&block)?;
             ours.receive(&mut block)?;
             if block[0] == expected { Ok(()) } else { not_answered() }
-        });
-        Ok(messages.excluding(pauses))
+        }))
     }),
 ];
 

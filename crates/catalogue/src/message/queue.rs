@@ -8,8 +8,8 @@ use libc::c_long;
 use operation::{Failure, Operation, Setting, term};
 use rustix::param::page_size;
 
-use super::{NEAR_OR_FAR, SELF, SIZE, SIZE_OF_TWO, TRIP, itself, namespace, roundtrip, there_and_back};
-use crate::kit::{Block, Channel, Null, call, exactly, invoke, owned};
+use super::{NEAR_OR_FAR, SELF, SIZE, SIZE_OF_TWO, TRIP, itself, roundtrip, there_and_back};
+use crate::kit::{Block, Channel, Null, call, exactly, invoke, namespaces, owned};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     SELF.named("mq.posix.self", "send a message to a POSIX queue and receive it, one task")
@@ -18,7 +18,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .axes(&[SIZE])
         .prepare(|setting| {
             enter_for_posix(setting)?;
-            let queue = Rc::new(posix_queue(setting, 0)?);
+            let queue = Rc::new(posix_queue(setting)?);
             itself(setting, PosixEnd { receiver: Rc::clone(&queue), sender: queue })
         }),
     TRIP.id("mq.posix.roundtrip")
@@ -29,7 +29,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .explained_by(&[term(2.0, "mq.posix.self").same(&["size"])])
         .prepare(|setting| {
             enter_for_posix(setting)?;
-            let (messages, answers) = (Rc::new(posix_queue(setting, 0)?), Rc::new(posix_queue(setting, 1)?));
+            let (messages, answers) = (Rc::new(posix_queue(setting)?), Rc::new(posix_queue(setting)?));
             let ours = PosixEnd { receiver: Rc::clone(&answers), sender: Rc::clone(&messages) };
             roundtrip(setting, (ours, PosixEnd { receiver: messages, sender: answers }))
         }),
@@ -62,8 +62,8 @@ const USUAL: usize = 8192;
 /// POSIX queues lose their name at once. The namespace is needed only for longer messages, and for the case that this
 /// process is killed between creating and removing the name.
 fn enter_for_posix(setting: &Setting) -> Result<(), Failure> {
-    match namespace::enter() {
-        Ok(()) if setting.size()? > USUAL => namespace::raise("fs/mqueue/msgsize_max", setting.size()?),
+    match namespaces(libc::CLONE_NEWIPC) {
+        Ok(()) if setting.size()? > USUAL => raise("fs/mqueue/msgsize_max", setting.size()?),
         Err(skip) if setting.size()? > USUAL => Err(skip),
         _ => Ok(()),
     }
@@ -71,17 +71,30 @@ fn enter_for_posix(setting: &Setting) -> Result<(), Failure> {
 
 /// System V queues do not end with a process; only the end of the namespace removes them in every case.
 fn enter_for_system_v(setting: &Setting) -> Result<(), Failure> {
-    namespace::enter()?;
+    namespaces(libc::CLONE_NEWIPC)?;
     if setting.size()? > USUAL {
-        namespace::raise("kernel/msgmax", setting.size()?)?;
-        namespace::raise("kernel/msgmnb", setting.size()?)?;
+        raise("kernel/msgmax", setting.size()?)?;
+        raise("kernel/msgmnb", setting.size()?)?;
     }
     Ok(())
 }
 
+/// Raises a limit of the private namespace; before this process entered it, the limit would be the machine's. A skip if that is
+/// not allowed.
+fn raise(limit: &str, to: usize) -> Result<(), Failure> {
+    let file = format!("/proc/sys/{limit}");
+    let now = std::fs::read_to_string(&file)?.trim().parse::<usize>().unwrap_or(0);
+    if now >= to {
+        return Ok(());
+    }
+    std::fs::write(&file, to.to_string()).map_err(|_| {
+        Failure::skip(format!("a message may have only {now} bytes"), format!("run as root, or raise {file}"))
+    })
+}
+
 /// A POSIX queue without a name. On Linux its descriptor is a file descriptor.
-fn posix_queue(setting: &Setting, number: u64) -> Result<OwnedFd, Failure> {
-    let name = format!("howslow.{}.{:x}.{number}", std::process::id(), setting.seed());
+fn posix_queue(setting: &Setting) -> Result<OwnedFd, Failure> {
+    let name = format!("howslow.{}.{:x}", std::process::id(), setting.seed());
     let name = CString::new(name).map_err(|_| Failure::wrong("a queue's name holds a zero"))?;
     let attributes = [0, 1, setting.size()? as i64, 0, 0, 0, 0, 0];
     let flags = libc::O_CREAT | libc::O_EXCL | libc::O_RDWR | libc::O_CLOEXEC;

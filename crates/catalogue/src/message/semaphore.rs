@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use libc::c_short;
 use operation::{Failure, Operation, Setting, repeat, term};
 
-use super::{NEAR_OR_FAR, SELF, TRIP, namespace, not_answered};
-use crate::kit::{Null, Shared, by_c_library, call, exactly};
+use super::{NEAR_OR_FAR, SELF, TRIP, not_answered};
+use crate::kit::{Null, Shared, by_c_library, call, exactly, namespaces};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     // A semaphore on which no task sleeps: no system call is needed.
@@ -140,7 +140,7 @@ struct SystemV {
 
 impl SystemV {
     fn new() -> Result<SystemV, Failure> {
-        namespace::enter()?;
+        namespaces(libc::CLONE_NEWIPC)?;
         Ok(SystemV { id: call::semget(libc::IPC_PRIVATE, 2, libc::IPC_CREAT | 0o600)? })
     }
 

@@ -5,14 +5,14 @@
 mod completion;
 mod discarding;
 
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use libc::{MSG_DONTWAIT, MSG_NOSIGNAL, MSG_TRUNC, MSG_ZEROCOPY};
 use operation::{Axis, Failure, Loop, Operation, Setting, numbers, repeat, size};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::sockopt::set_tcp_nodelay;
 
-use crate::kit::{BASE, Block, Null, call, ensure, invoke};
+use crate::kit::{BASE, Block, Null, call, ensure, invoke, tcp_pair};
 use completion::{Completed, completed};
 use discarding::Discarding;
 
@@ -66,7 +66,9 @@ impl Sender {
     /// With `MSG_ZEROCOPY` among the flags, sends leave the bytes where they are if they can.
     fn new(socket: OwnedFd, flags: i32) -> Result<Sender, Failure> {
         if flags & MSG_ZEROCOPY != 0 {
-            allow_zero_copy(&socket)?;
+            // SAFETY: this option is a number of 4 bytes.
+            let allowed = unsafe { invoke!(setsockopt, &socket, libc::SOL_SOCKET, libc::SO_ZEROCOPY, &[1_i32], 4) };
+            allowed.map_err(|_| Failure::skip("this kernel sends nothing without a copy", "Linux 4.14 or newer"))?;
         }
         Ok(Sender { socket, flags: flags | MSG_NOSIGNAL | MSG_DONTWAIT, due: 0, copied: 0 })
     }
@@ -111,29 +113,12 @@ impl Sender {
     }
 }
 
-fn allow_zero_copy(socket: &OwnedFd) -> Result<(), Failure> {
-    let on: libc::c_int = 1;
-    let length = size_of::<libc::c_int>() as libc::socklen_t;
-    // SAFETY: the option is an integer, which the call only reads.
-    let status = unsafe {
-        libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ZEROCOPY, (&raw const on).cast(), length)
-    };
-    if status == 0 {
-        Ok(())
-    } else {
-        Err(Failure::skip("this kernel sends nothing without a copy", "Linux 4.14 or newer"))
-    }
-}
-
 /// Messages over a TCP connection of one task's, discarded where they arrive. The kernel acknowledges what was taken at once, so
 /// that the completion is there.
 fn over_loopback(setting: &Setting, flags: i32) -> Result<Loop, Failure> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let ours = TcpStream::connect(listener.local_addr()?)?;
-    let (theirs, _) = listener.accept()?;
-    ours.set_nodelay(true)?;
-    let mut sender = Sender::new(ours.into(), flags)?;
-    let receiver = OwnedFd::from(theirs);
+    let (ours, receiver) = tcp_pair()?;
+    set_tcp_nodelay(&ours, true)?;
+    let mut sender = Sender::new(ours, flags)?;
     let block = Block::new(setting.size()?);
     let copied = (flags & MSG_ZEROCOPY != 0)
         .then(|| (setting.tally("sends of a message"), setting.tally("copied by the kernel")));

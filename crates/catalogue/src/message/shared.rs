@@ -4,11 +4,13 @@
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use operation::{Failure, Operation, Pauses, Setting, repeat, term};
+use operation::{Failure, Operation, Setting, repeat, term};
 use rustix::thread::sched_yield;
 
 use super::{ALIGNED, ENDS, NEAR_OR_FAR, OFFSET, SELF, SIZE, SIZE_OF_TWO, TRIP, between, not_answered, there_and_back};
-use crate::kit::{Block, Channel, Handshake, OURS, Shared, THEIRS, await_turn, handles, let_fall_asleep, pass_turn};
+use crate::kit::{
+    Block, Channel, Handshake, OURS, Shared, THEIRS, await_turn, handles, let_fall_asleep, pass_turn, pausing,
+};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     // Copying in and out, without notifying another task.
@@ -71,21 +73,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             pass_turn(&board.turn, OURS).map(drop)
         })?;
         let apart = setting.partner_cpu()? != setting.cpu();
-        let pauses = Pauses::calibrated();
-        let waits = pauses.clone();
-        let turns = repeat(move || {
+        Ok(pausing(move |waits| {
             let _alive = &partner;
             let expected = block[last].wrapping_add(1);
             board.put(&block);
             let woken = pass_turn(&board.turn, THEIRS)?;
             await_turn(&board.turn, OURS)?;
             if woken == 0 && apart {
-                let_fall_asleep(&waits);
+                let_fall_asleep(waits);
             }
             board.take(&mut block);
             if block[last] == expected { Ok(()) } else { not_answered() }
-        });
-        Ok(turns.excluding(pauses))
+        }))
     }),
 ];
 

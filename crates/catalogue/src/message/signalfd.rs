@@ -6,7 +6,7 @@ use libc::{c_int, pid_t, signalfd_siginfo};
 use operation::{Failure, Operation, Setting, repeat, term};
 
 use super::{NEAR_OR_FAR, SELF, TRIP, not_answered};
-use crate::kit::{Null, call, exactly, owned};
+use crate::kit::{bit, call, change_mask, exactly, owned};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     SELF.named("signalfd.self", "send a signal to this thread and read it from a signal descriptor")
@@ -58,9 +58,9 @@ struct Signals {
 impl Signals {
     /// Blocks the signal from now on, here and in partners started later, so that it can be read.
     fn watch() -> Result<Signals, Failure> {
-        let signals = [1_u64 << (SIGNAL - 1)];
-        exactly(0, call::rt_sigprocmask(libc::SIG_BLOCK, &signals, Null, size_of::<u64>())?)?;
-        Ok(Signals { descriptor: owned(call::signalfd4(-1, &signals, size_of::<u64>(), libc::SFD_CLOEXEC)?) })
+        change_mask(libc::SIG_BLOCK, bit(SIGNAL))?;
+        let descriptor = owned(call::signalfd4(-1, &[bit(SIGNAL)], size_of::<u64>(), libc::SFD_CLOEXEC)?);
+        Ok(Signals { descriptor })
     }
 
     /// Waits for the next signal and checks who sent it.

@@ -1,16 +1,17 @@
 //! Sockets: Unix pairs of all kinds, named Unix sockets, and TCP and UDP over loopback.
 
 use std::io::ErrorKind;
-use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
+use std::net::{Ipv4Addr, UdpSocket};
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 
 use operation::{Failure, Operation, Setting, term};
+use rustix::net::sockopt::set_tcp_nodelay;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use super::{
     DISTANCE, ENDS, NEAR_OR_FAR, ROUNDTRIP, SELF, SIZE, SIZE_OF_ONE, SMALL, TRIP, roundtrip, there_and_back, through,
 };
-use crate::kit::End;
+use crate::kit::{End, tcp_pair};
 
 /// A round trip that others of the same kind show at other sizes and distances.
 const PLAIN: Operation = TRIP.axes(&[NEAR_OR_FAR, SMALL]).moves(there_and_back);
@@ -121,13 +122,11 @@ enum Sending {
 }
 
 fn tcp(sending: Sending) -> Result<(End, End), Failure> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let ours = TcpStream::connect(listener.local_addr()?)?;
-    let (theirs, _) = listener.accept()?;
+    let (ours, theirs) = tcp_pair()?;
     for socket in [&ours, &theirs] {
-        socket.set_nodelay(sending == Sending::AtOnce)?;
+        set_tcp_nodelay(socket, sending == Sending::AtOnce)?;
     }
-    Ok((End::socket(ours.into())?, End::socket(theirs.into())?))
+    Ok((End::socket(ours)?, End::socket(theirs)?))
 }
 
 /// Both ends of a connection to a name in the scratch folder. The name is removed again.

@@ -5,14 +5,11 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use operation::{Axis, Failure, Loop, Need, Operation, Setting, count, numbers, partner, repeat, words};
+use operation::{Axis, Failure, Loop, Need, Operation, Setting, count, numbers, repeat};
 use rustix::io::Errno;
 use rustix::thread::futex::{Flags, wait, wake};
 
-use crate::kit::{BASE, Handshake, Shared, handles};
-
-/// A partner on another CPU.
-const OTHER: Axis = partner("distance", words!["other"]);
+use crate::kit::{BASE, Handshake, OTHER, Shared, handles};
 
 /// How long the partner takes for its answer.
 const ANSWER: Axis = count("nanoseconds", numbers![1000, 10_000, 100_000]).within(100, 10_000_000);

@@ -1,7 +1,6 @@
 //! How the partner learns of a message: asleep in the receiving call, in `poll` or `epoll_wait`, interrupted by a signal,
 //! by a completion of io_uring, or started for the message and ended after it.
 
-use std::cell::Cell;
 use std::os::fd::AsRawFd;
 
 use io_uring::{opcode, types};
@@ -114,30 +113,28 @@ fn started<const N: usize>(setting: &Setting, ours: End, theirs: End) -> Result<
     let apart = cpu != setting.cpu();
     let mut block = [0; N];
     Ok(repeat(move || {
-        let child = Cell::new(0);
-        exchange(&ours, &mut block, || {
-            child.set(fork(|| {
+        let child = exchange(&ours, &mut block, || {
+            fork(|| {
                 let there = if apart { pin(cpu) } else { Ok(()) };
                 c_int::from(there.and_then(|()| answer::<N>(&theirs)).is_err())
-            })?);
-            Ok(())
+            })
         })?;
-        wait_for(child.get())
+        wait_for(child)
     }))
 }
 
-/// Sends a message, calls `answer` to have it answered, and checks the answer.
+/// Sends a message, calls `wake` to have it answered, and checks the answer. Returns what `wake` does.
 #[inline]
-fn exchange<const N: usize>(
+fn exchange<const N: usize, T>(
     ours: &End,
     block: &mut [u8; N],
-    wake: impl FnOnce() -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    wake: impl FnOnce() -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let expected = block[0].wrapping_add(1);
     ours.send(block)?;
-    wake()?;
+    let woken = wake()?;
     ours.receive(block)?;
-    if block[0] == expected { Ok(()) } else { not_answered() }
+    if block[0] == expected { Ok(woken) } else { not_answered() }
 }
 
 /// Receives until there is no more, and answers the last message. There may be none, if the wake-up was for a message that

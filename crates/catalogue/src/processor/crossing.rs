@@ -34,7 +34,7 @@ fn answer(words: &[u64; MOST], count: usize) -> u64 {
     1 + words[..count].iter().sum::<u64>()
 }
 
-/// Fails unless this number of crossings, each with this number of words, has added up to the right sum.
+/// Fails unless the answers add up to this sum.
 fn added_up(wanted: u64, sum: u64) -> Result<(), Failure> {
     ensure(sum == wanted, || format!("the answers add up to {sum} instead of {wanted}"))
 }

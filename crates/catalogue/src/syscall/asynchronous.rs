@@ -9,8 +9,8 @@ use rustix::mm::{MapFlags, ProtFlags, mmap};
 
 use super::{BLOCK, CALL};
 use crate::kit::{
-    BoundRequest, Null, NumberedContext, STOCK, answered, call, consuming, device, exactly, file_of, handles, invoke,
-    owned, producing, tried,
+    BoundRequest, GET_EVENTS, Null, NumberedContext, STOCK, answered, call, consuming, device, exactly, file_of,
+    handles, invoke, owned, producing, tried,
 };
 
 /// Contexts created in one batch: the machine allows only a few, shared by all users. The kernel takes 30 ms to destroy each of
@@ -21,7 +21,6 @@ const CONTEXTS: u64 = 16;
 /// The offsets at which the rings and the entries are mapped, from `linux/io_uring.h`.
 const RINGS: u64 = 0;
 const ENTRIES: u64 = 0x1000_0000;
-const GET_EVENTS: u32 = 1;
 const REGISTER_FILES: u32 = 2;
 const UPDATE_FILES: u32 = 6;
 

@@ -9,7 +9,7 @@ pub(crate) mod object;
 pub(crate) mod peer;
 pub(crate) mod rewritten;
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::sync::atomic::AtomicU32;
 
 use operation::Value::Word;
@@ -20,7 +20,7 @@ use rustix::thread::futex;
 
 use crate::kit::{
     BASE, Block, Mapping, NEAR, STOCK, Slots, Tree, at_once, call, consuming, device, exactly, file_of, handles,
-    new_file, producing, refilled, scratch, tried,
+    new_file, on_each, producing, refilled, scratch, tried,
 };
 
 /// One file, which stays in the private caches, or many different ones in turn, which do not: of each, the kernel touches about
@@ -146,7 +146,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 
 /// Makes a call within a function of its own, which then returns.
 #[inline(never)]
-fn function<T>(call: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+pub(super) fn function<T>(call: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     call()
 }
 
@@ -167,21 +167,12 @@ fn reading(setting: &Setting) -> Result<Loop, Failure> {
     let size = setting.size()?;
     let mut tree = tree(setting, size)?;
     let mut block = Block::new(size.max(1));
-    let [files, opened, closed] = handles(RefCell::new(Vec::with_capacity(STOCK as usize)));
-    let reading = Loop::new(move |times| {
-        let files = files.borrow();
-        files.iter().take(times as usize).try_for_each(|file| function(|| exactly(size, read(file, &mut *block)?)))
-    });
-    let reading = reading.at_most(at_once()).before(move |times| {
-        let mut opened = opened.borrow_mut();
-        opened.clear();
-        (0..times).try_for_each(|_| {
-            opened.push(tree.open_next()?);
-            Ok::<(), Failure>(())
-        })?;
-        Ok(())
-    });
-    tried(reading.verify(move |times| exactly(times as usize, closed.borrow_mut().drain(..).count())))
+    let reading = on_each(
+        move |times| (0..times).map(|_| tree.open_next()).collect(),
+        move |file| function(|| exactly(size, read(file, &mut *block)?)),
+        |_| Ok(()),
+    );
+    tried(reading.at_most(at_once()))
 }
 
 /// The file grows over many batches, so that the kernel takes pages that were not used a moment ago.

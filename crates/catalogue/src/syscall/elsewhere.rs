@@ -4,16 +4,13 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use operation::{Failure, Setting};
+use operation::{Failure, Setting, pin};
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use crate::kit::{Null, call};
 
 /// A task's stack, in units of 16 bytes.
 const STACK: usize = 4 << 10;
-
-/// Words of a set of 1024 CPUs.
-const WORDS: usize = 16;
 
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum TaskRunning {
@@ -54,8 +51,7 @@ pub(super) fn running_elsewhere(
     tasks: usize,
     running: TaskRunning,
 ) -> Result<Vec<Elsewhere>, Failure> {
-    let cpus = if tasks > 0 { setting.other_cpus(tasks)? } else { Vec::new() };
-    cpus.into_iter().map(|cpu| Elsewhere::new(cpu, running)).collect()
+    setting.other_cpus(tasks)?.into_iter().map(|cpu| Elsewhere::new(cpu, running)).collect()
 }
 
 impl Elsewhere {
@@ -130,15 +126,11 @@ impl Drop for Elsewhere {
 extern "C" fn run(control: *mut c_void) -> c_int {
     // SAFETY: it is the parent's shared state, which outlives this task.
     let control = unsafe { &*control.cast::<Control>() };
-    let mut set = [0_u64; WORDS];
-    if let Some(word) = set.get_mut(control.cpu as usize / 64) {
-        *word = 1 << (control.cpu % 64);
-    }
     let policy = if control.running == TaskRunning::Idly { libc::SCHED_IDLE } else { libc::SCHED_OTHER };
     let ready = set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(Failure::from)
-        .and_then(|_| call::sched_setaffinity(0, &set))
-        .and_then(|_| call::sched_setscheduler(0, policy, &[0_i32]));
+        .and_then(|()| pin(control.cpu))
+        .and_then(|()| call::sched_setscheduler(0, policy, &[0_i32]));
     let orphan = call::getppid().is_ok_and(|parent| parent != control.parent as usize);
     if ready.is_err() || orphan {
         control.state.store(FAILED, Ordering::Release);

@@ -8,6 +8,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, fstat, open, openat, statat};
 use rustix::io::{Errno, read, write};
 use rustix::process::{Pid, getppid};
 
+use super::called::function;
 use crate::kit::{BASE, ENTRY, call, exactly, invoke, new_file, scratch};
 
 const CALLED: Axis = word("call", words!["getppid", "statx"]);
@@ -88,7 +89,7 @@ fn called(setting: &Setting) -> Result<Loop, Failure> {
     };
     Ok(match (setting.word("call")?, setting.word("from")?) {
         ("getppid", "loop") => repeat(parent),
-        ("getppid", _) => repeat(|| function(&parent)),
+        ("getppid", _) => repeat(|| function(parent)),
         (_, "loop") => repeat(stat),
         _ => repeat(move || function(&stat)),
     })
@@ -100,10 +101,4 @@ fn parent() -> Result<(), Failure> {
         0.. => Ok(()),
         errno => Err(Errno::from_raw_os_error(-errno).into()),
     }
-}
-
-/// Runs a call within a function of its own.
-#[inline(never)]
-fn function(call: &impl Fn() -> Result<(), Failure>) -> Result<(), Failure> {
-    call()
 }

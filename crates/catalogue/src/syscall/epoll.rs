@@ -7,7 +7,9 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use super::time::{EXPIRY, SHORT, SLEEP, expiry, set_slack};
 use super::{CALL, PAIR};
-use crate::kit::{Null, call, exactly, invoke, opening, owned, producing, steadily_with, steady, steady_with, tried};
+use crate::kit::{
+    Null, bit, call, exactly, invoke, opening, owned, producing, steadily_with, steady, steady_with, tried,
+};
 
 /// The size of the kernel's signal set in bytes.
 const SIGNALS: usize = 8;
@@ -106,11 +108,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|_| opening(|| call::eventfd2(0, libc::EFD_CLOEXEC))),
     #[cfg(target_arch = "x86_64")]
     CALL.named("call.signalfd", "create a descriptor from which signals are read").prepare(|_| {
-        let set = [1_u64 << (libc::SIGUSR1 - 1)];
+        let set = [bit(libc::SIGUSR1)];
         opening(move || call::signalfd(-1, &set, SIGNALS))
     }),
     CALL.named("call.signalfd4", "create a descriptor from which signals are read, closed on exec").prepare(|_| {
-        let set = [1_u64 << (libc::SIGUSR1 - 1)];
+        let set = [bit(libc::SIGUSR1)];
         opening(move || call::signalfd4(-1, &set, SIGNALS, libc::SFD_CLOEXEC))
     }),
     CALL.named("call.timerfd_create", "create a timer that is read from a descriptor")

@@ -96,7 +96,7 @@ struct Watched {
 impl Watched {
     fn new(setting: &Setting) -> Result<Watched, Failure> {
         let folder = enter(setting)?;
-        let files = names("", FILES)?;
+        let files = names("", 0..FILES)?;
         for name in &files {
             drop(owned(call::openat(&folder, name, libc::O_CREAT | libc::O_CLOEXEC, 0o600)?));
         }

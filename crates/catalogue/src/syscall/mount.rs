@@ -1,15 +1,15 @@
 //! Calls on mounts. All of it happens in a separate mount namespace of the round's process, on file systems in memory that
 //! end with it.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 
 use libc::{AT_FDCWD, MNT_DETACH, MS_PRIVATE, MS_REC};
 use operation::{Failure, Operation, Setting, repeat};
 
 use super::CALL;
 use crate::kit::{
-    FILES, Null, back_and_forth, call, consuming, emptied, enter, exactly, file_of, invoke, names, namespaces, owned,
-    producing, refilled, refusing, tried,
+    FILES, Null, back_and_forth, c_path, call, consuming, emptied, enter, exactly, file_of, invoke, names, namespaces,
+    owned, producing, refilled, refusing, tried,
 };
 
 /// Commands of `fsconfig`, and flags of related calls, as numbered in `linux/mount.h`.
@@ -25,20 +25,28 @@ const TREES: u64 = 64;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.named("call.mount", "mount a file system in memory").prepare(|setting| {
-        let mount = |names: &Vec<CString>, turn: usize| exactly(0, mount_memory(&names[turn])?);
-        emptied(FILES, folders(setting)?, mount, |names, turn| exactly(0, call::umount2(&names[turn], MNT_DETACH)?))
+        emptied(
+            FILES,
+            folders(setting)?,
+            |names, turn| mount_memory(&names[turn]),
+            |names, turn| exactly(0, call::umount2(&names[turn], MNT_DETACH)?),
+        )
     }),
     CALL.named("call.umount2", "unmount a file system in memory")
         // It waits until all CPUs have released it.
         .waits(|_| true)
         .prepare(|setting| {
-            let mount = |names: &Vec<CString>, turn: usize| exactly(0, mount_memory(&names[turn])?);
-            refilled(FILES, folders(setting)?, mount, |names, turn| exactly(0, call::umount2(&names[turn], 0)?))
+            refilled(
+                FILES,
+                folders(setting)?,
+                |names, turn| mount_memory(&names[turn]),
+                |names, turn| exactly(0, call::umount2(&names[turn], 0)?),
+            )
         }),
     CALL.named("call.pivot_root", "exchange the root mount for another, or back").prepare(|setting| {
         private(setting)?;
         exactly(0, call::mkdirat(AT_FDCWD, c"new", 0o700)?)?;
-        exactly(0, mount_memory(c"new")?)?;
+        mount_memory(c"new")?;
         exactly(0, call::mkdirat(AT_FDCWD, c"new/old", 0o700)?)?;
         exactly(0, call::chroot(c".")?)?;
         back_and_forth(|| {
@@ -74,7 +82,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     }),
     CALL.named("call.move_mount", "move a mount to another folder").prepare(|setting| {
         folders(setting)?;
-        exactly(0, mount_memory(c"0")?)?;
+        mount_memory(c"0")?;
         back_and_forth(|| {
             exactly(0, call::move_mount(AT_FDCWD, c"0", AT_FDCWD, c"1", 0)?)?;
             exactly(0, call::move_mount(AT_FDCWD, c"1", AT_FDCWD, c"0", 0)?)
@@ -95,7 +103,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         let (without, with) = ([NO_DEVICES, 0, 0, 0], [0, NO_DEVICES, 0, 0_u64]);
         // Not on a mount that the namespace's owner may not change.
         exactly(0, call::mkdirat(AT_FDCWD, c"own", 0o700)?)?;
-        exactly(0, mount_memory(c"own")?)?;
+        mount_memory(c"own")?;
         back_and_forth(move || {
             exactly(0, call::mount_setattr(AT_FDCWD, c"own", 0, &without)?)?;
             exactly(0, call::mount_setattr(AT_FDCWD, c"own", 0, &with)?)
@@ -134,27 +142,26 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 /// Gives this process a separate mount namespace, in which the scratch folder is a file system in memory and the working
 /// folder.
 fn private(setting: &Setting) -> Result<(), Failure> {
-    let folder = CString::new(setting.scratch().as_os_str().as_encoded_bytes())
-        .map_err(|_| Failure::wrong("a path holds a zero"))?;
+    let folder = c_path(setting.scratch())?;
     namespaces(libc::CLONE_NEWNS)?;
     let alone = call::mount(Null, c"/", Null, MS_REC | MS_PRIVATE, Null).map_err(|failure| {
         let reason = "the root folder is no mount point (a chroot)";
         failure.skip_on(&[libc::EINVAL], reason, "run it outside of the chroot")
     });
     exactly(0, alone?)?;
-    exactly(0, mount_memory(&folder)?)?;
+    mount_memory(&folder)?;
     exactly(0, call::chdir(&folder)?)
 }
 
 /// Folders to mount on, in a separate mount namespace.
 fn folders(setting: &Setting) -> Result<Vec<CString>, Failure> {
     private(setting)?;
-    let names = names("", FILES)?;
+    let names = names("", 0..FILES)?;
     names.iter().try_for_each(|name| exactly(0, call::mkdirat(AT_FDCWD, name, 0o700)?))?;
     Ok(names)
 }
 
 #[inline(always)]
-fn mount_memory(place: &std::ffi::CStr) -> Result<usize, Failure> {
-    call::mount(c"none", place, c"tmpfs", 0, Null)
+fn mount_memory(place: &CStr) -> Result<(), Failure> {
+    exactly(0, call::mount(c"none", place, c"tmpfs", 0, Null)?)
 }

@@ -9,7 +9,7 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 use super::elsewhere::{Elsewhere, TaskRunning, running_elsewhere};
 use super::{BLOCK, CALL};
 use crate::kit::{
-    Area, Null, PAGE, STOCK, back_and_forth, call, consuming, exactly, invoke, owned, refilled, traced_by_parent,
+    Area, Null, PAGE, STOCK, back_and_forth, call, consuming, exactly, fork, invoke, owned, refilled, traced_by_parent,
     tried, turning,
 };
 
@@ -79,7 +79,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .summary("move all of a process's pages from one memory node to another, and back: one of the two calls")
         .version(2)
         .prepare(|setting| {
-            let awake = Awake::new(setting)?;
+            let awake = awake(setting)?;
             let nodes = two_nodes()?;
             let area = Area::touched(1)?;
             // The call returns the number of pages that cannot be moved. Each process has some.
@@ -102,7 +102,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .named("call.move_pages", "move a page from one memory node to another, and back: one of the two calls")
         .version(2)
         .prepare(|setting| {
-            let awake = Awake::new(setting)?;
+            let awake = awake(setting)?;
             let [first, second] = two_nodes()?.map(|node| node as i32);
             let area = Area::touched(1)?;
             // The page begins on the first node, where the second of the two calls moves it back.
@@ -153,12 +153,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 ];
 
 /// Idle tasks on another CPU, if the point requests them.
-struct Awake(#[expect(dead_code, reason = "they run until it is dropped")] Vec<Elsewhere>);
-
-impl Awake {
-    fn new(setting: &Setting) -> Result<Awake, Failure> {
-        Ok(Awake(running_elsewhere(setting, usize::from(setting.word("others")? == "awake"), TaskRunning::Idly)?))
-    }
+fn awake(setting: &Setting) -> Result<Vec<Elsewhere>, Failure> {
+    running_elsewhere(setting, usize::from(setting.word("others")? == "awake"), TaskRunning::Idly)
 }
 
 /// The memory nodes that this process may have pages on.
@@ -215,18 +211,15 @@ struct Ending {
 impl Ending {
     fn new() -> Result<Ending, Failure> {
         let area = Area::new(256)?;
-        // SAFETY: a round's process has one thread here, so the child may do anything after the fork.
-        let pid = unsafe { libc::fork() };
-        if pid == 0 {
+        let pid = fork(|| {
             (0..256).for_each(|page| area.touch(page));
             // It is stopped, so it must not outlive this process. If it cannot be traced, it ends at once.
             let follows = set_parent_process_death_signal(Some(Signal::KILL));
             if follows.is_ok() && traced_by_parent().is_ok() {
                 let _ = call::kill(std::process::id(), libc::SIGSTOP);
             }
-            // SAFETY: exits without running the parent's destructors, which belong to the parent.
-            unsafe { libc::_exit(0) };
-        }
+            0
+        })?;
         let descriptor = owned(call::pidfd_open(pid, 0)?);
         let ending = Ending { pid, descriptor };
         ending.stopped_by(libc::SIGSTOP)?;
@@ -255,7 +248,6 @@ impl Drop for Ending {
         let _ = call::kill(self.pid, libc::SIGKILL);
         // SAFETY: this command takes no address.
         let _ = unsafe { invoke!(ptrace, libc::PTRACE_CONT, self.pid, 0, 0) };
-        let mut status = [0_i32];
-        let _ = call::wait4(self.pid, &mut status, 0, Null);
+        let _ = call::wait4(self.pid, Null, 0, Null);
     }
 }

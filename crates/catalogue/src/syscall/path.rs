@@ -1,7 +1,6 @@
 //! Calls that create, name, move and remove files and folders. Names are single components in the scratch folder, which is
 //! also the working folder, so that the cost does not depend on its path, but for that of `call.getcwd`.
 
-use std::cell::RefCell;
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
 
@@ -10,7 +9,8 @@ use rustix::fs::{AtFlags, FileType};
 
 use super::{CALL, PAIR};
 use crate::kit::{
-    FILES, Fresh, call, enter, exactly, for_each, handles, names, new_file, numbered, steady_with, tried, with_file,
+    FILES, Fresh, call, ensure, enter, exactly, for_each, handles, names, numbered, on_each, steady_with, tried,
+    with_file,
 };
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -97,23 +97,21 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     PAIR.named("call.getdents", "list a folder of one file, and go back to its beginning")
         .calls(&["getdents", "lseek"])
         .prepare(|setting| {
-            let [folder, rewound] = handles(enter(setting)?);
-            new_file(&folder)?;
+            let folder = with_file(setting)?;
             let mut entries = [0_u8; 1024];
-            tried(repeat(move || match call::getdents(&*folder, &mut entries)? {
+            tried(repeat(move || match call::getdents(&folder, &mut entries)? {
                 0 => Err(Failure::wrong("a folder held nothing")),
-                _ => exactly(0, call::lseek(&*rewound, 0, libc::SEEK_SET)?),
+                _ => exactly(0, call::lseek(&folder, 0, libc::SEEK_SET)?),
             }))
         }),
     PAIR.named("call.getdents64", "list a folder of one file in the newer form, and go back to its beginning")
         .calls(&["getdents64", "lseek"])
         .prepare(|setting| {
-            let [folder, rewound] = handles(enter(setting)?);
-            new_file(&folder)?;
+            let folder = with_file(setting)?;
             let mut entries = [0_u8; 1024];
-            tried(repeat(move || match call::getdents64(&*folder, &mut entries)? {
+            tried(repeat(move || match call::getdents64(&folder, &mut entries)? {
                 0 => Err(Failure::wrong("a folder held nothing")),
-                _ => exactly(0, call::lseek(&*rewound, 0, libc::SEEK_SET)?),
+                _ => exactly(0, call::lseek(&folder, 0, libc::SEEK_SET)?),
             }))
         }),
     CALL.named("call.umask", "set the permissions that new files do not get (umask)").prepare(|_| {
@@ -143,7 +141,7 @@ impl Kind {
     fn is_there(self, folder: &OwnedFd, name: &CString) -> Result<(), Failure> {
         let found = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let is_folder = FileType::from_raw_mode(found.st_mode) == FileType::Directory;
-        exactly(usize::from(matches!(self, Kind::Folder)), usize::from(is_folder))
+        ensure(is_folder == matches!(self, Kind::Folder), || "a name is that of something else")
     }
 
     fn make(self, folder: &OwnedFd, name: &CString) -> Result<(), Failure> {
@@ -162,22 +160,13 @@ type Named = fn(&OwnedFd, &CString) -> Result<(), Failure>;
 /// A loop that creates a new name in each iteration. All of them stay until the round ends, so that none is deleted before
 /// another is created: see [`Fresh`].
 fn making(setting: &Setting, kind: Kind, make: Named) -> Result<Loop, Failure> {
-    let [fresh, next, folder] = handles(Fresh::entered(setting)?);
-    let [names, named, made] = handles(RefCell::new(Vec::new()));
-    let looped = Loop::new(move |times| {
-        let names = names.borrow();
-        names.iter().take(times as usize).try_for_each(|name| make(&folder.folder, name))
-    });
-    tried(
-        looped
-            .at_most(FILES)
-            .batches(if matches!(kind, Kind::Folder) { FOLDERS } else { FILES as u32 })
-            .before(move |times| {
-                named.replace(next.names(times)?);
-                Ok(())
-            })
-            .verify(move |_| made.borrow().iter().try_for_each(|name| kind.is_there(&fresh.folder, name))),
-    )
+    let [fresh, home, after] = handles(Fresh::entered(setting)?);
+    let making = on_each(
+        move |times| fresh.names(times),
+        move |name| make(&home.folder, name),
+        move |names: Vec<CString>| names.iter().try_for_each(|name| kind.is_there(&after.folder, name)),
+    );
+    tried(making.at_most(FILES).batches(if matches!(kind, Kind::Folder) { FOLDERS } else { FILES as u32 }))
 }
 
 /// A loop that removes a name in each iteration. All are created before the batch.
@@ -185,7 +174,7 @@ fn removing(setting: &Setting, kind: Kind, remove: Named) -> Result<Loop, Failur
     let [fresh, to] = handles(Fresh::entered(setting)?);
     // Removing one of a remaining file's names leaves no deleted inode behind.
     let most = if matches!(kind, Kind::Folder) { FILES } else { LINKS };
-    let [names, made] = handles(names("old", most)?);
+    let [names, made] = handles(names("old", 0..most)?);
     tried(
         numbered(move |turn| remove(&fresh.folder, &names[turn]))
             .at_most(most)

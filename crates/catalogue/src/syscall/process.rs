@@ -1,7 +1,5 @@
 //! Calls on processes and their limits.
 
-use std::ffi::CString;
-use std::os::unix::ffi::OsStringExt;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use operation::{Axis, Failure, Loop, Operation, Setting, repeat, term, word, words};
@@ -9,8 +7,8 @@ use rustix::fs::{Mode, OFlags, open};
 
 use super::CALL;
 use crate::kit::{
-    Null, call, consuming, device, do_nothing, ended_child, ended_copy, ensure, exactly, in_child, invoke, namespaces,
-    opening, owned, steadily, steady, steady_with, stopped, tried, turning,
+    Null, c_path, call, consuming, device, do_nothing, ended_child, ended_copy, ensure, exactly, in_child, invoke,
+    namespaces, opening, owned, steadily, steady, steady_with, stopped, tried, turning,
 };
 
 /// `IOPRIO_WHO_PROCESS` of linux/ioprio.h.
@@ -184,8 +182,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|setting| {
             let path = setting.scratch().join("records");
             std::fs::write(&path, "")?;
-            let path =
-                CString::new(path.into_os_string().into_vec()).map_err(|_| Failure::wrong("a path holds a zero"))?;
+            let path = c_path(&path)?;
             let pairs = move || {
                 (0..EACH).try_for_each(|_| {
                     exactly(0, call::acct(&path)?)?;

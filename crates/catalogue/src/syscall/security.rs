@@ -10,8 +10,9 @@ use crate::kit::{Null, call, consuming, exactly, in_child, invoke, opening, owne
 /// Rules and filters that one child adds; the kernel allows 16 layers of rules.
 const EACH: u64 = 8;
 
-/// A call made 8 times by a child, whose cost is subtracted.
-const SOME_IN_CHILD: Operation = CALL.terms(&[term(1.0 / 8.0, "loop.empty"), term(1.0 / 8.0, "process.clone")]);
+/// A call made [`EACH`] times by a child, whose cost is subtracted.
+const SOME_IN_CHILD: Operation =
+    CALL.terms(&[term(1.0 / EACH as f64, "loop.empty"), term(1.0 / EACH as f64, "process.clone")]);
 
 /// To read files: `LANDLOCK_ACCESS_FS_READ_FILE` of linux/landlock.h.
 const RIGHTS: [u64; 1] = [1 << 2];

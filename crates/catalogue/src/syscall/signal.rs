@@ -3,10 +3,7 @@
 use operation::Operation;
 
 use super::CALL;
-use crate::kit::{Null, call, invoke, steady_with, turning};
-
-/// Enough for the largest frame of a handler on machines with wide registers.
-const STACK_WORDS: usize = 8 << 10;
+use crate::kit::{Null, STACK_WORDS, call, invoke, steady_with, turning};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.named("call.rt_sigpending", "ask which signals are pending")

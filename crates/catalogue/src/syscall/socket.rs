@@ -1,7 +1,6 @@
 //! Calls on sockets. The kernel chooses and frees the names, and messages stay on this machine.
 
 use std::cell::RefCell;
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
@@ -9,7 +8,7 @@ use libc::iovec;
 use operation::{Failure, Loop, Operation, repeat};
 
 use super::{BLOCK, CALL, PAIR};
-use crate::kit::{Null, call, consuming, exactly, invoke, owned, producing, tried, turning};
+use crate::kit::{Null, call, consuming, exactly, invoke, owned, producing, tcp_pair, tried, turning};
 
 const STREAM: i32 = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
 
@@ -77,14 +76,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.named("call.setsockopt", "switch keep-alive of a TCP connection on, which starts a timer, or off")
         .version(2)
         .prepare(|_| {
-            let (ours, theirs) = tcp()?;
+            let (ours, theirs) = tcp_pair()?;
             turning([1_u32, 0], move |alive| {
                 let _open = &theirs;
                 keep_alive(&ours, alive)
             })
         }),
     CALL.named("call.getsockopt", "ask whether keep-alive of a TCP connection is on").prepare(|_| {
-        let (ours, theirs) = tcp()?;
+        let (ours, theirs) = tcp_pair()?;
         tried(repeat(move || {
             let _open = &theirs;
             exactly(0, keeps_alive(&ours)?)
@@ -94,7 +93,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .version(2)
         .calls(&["setsockopt", "getsockopt"])
         .prepare(|_| {
-            let (ours, theirs) = tcp()?;
+            let (ours, theirs) = tcp_pair()?;
             turning([1_u32, 0], move |alive| {
                 let _open = &theirs;
                 exactly(0, keep_alive(&ours, alive)?)?;
@@ -153,17 +152,11 @@ fn pair() -> Result<[OwnedFd; 2], Failure> {
     Ok(ends.map(|end| owned(end as usize)))
 }
 
-fn tcp() -> Result<(OwnedFd, OwnedFd), Failure> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let ours = TcpStream::connect(listener.local_addr()?)?;
-    Ok((ours.into(), listener.accept()?.0.into()))
-}
-
 /// The loop of a call that stores a name of a TCP connection and its length.
 fn named(
     request: impl Fn(&OwnedFd, &mut [u8; 32], &mut [u32; 1]) -> Result<usize, Failure> + 'static,
 ) -> Result<Loop, Failure> {
-    let (ours, theirs) = tcp()?;
+    let (ours, theirs) = tcp_pair()?;
     let mut name = [0; 32];
     tried(repeat(move || {
         let _open = &theirs;

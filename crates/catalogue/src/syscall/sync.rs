@@ -9,10 +9,7 @@ use record::Estimate;
 
 use super::CALL;
 use crate::file::residence;
-use crate::kit::{Null, call, exactly, file_of, handles, invoke, tried};
-
-/// The page size of most machines.
-const PAGE: usize = 4096;
+use crate::kit::{Null, PAGE, call, exactly, file_of, handles, invoke, tried};
 
 /// `Q_SYNC` for the quotas of users, as numbered and shifted in `linux/quota.h`.
 const SYNC_QUOTAS: u32 = 0x80_0001 << 8;

@@ -6,7 +6,7 @@ use operation::{Failure, Loop, Operation, Setting, repeat, term};
 
 use super::CALL;
 use super::process::{EACH, MANY_IN_CHILD};
-use crate::kit::{Null, Shared, call, exactly, handles, in_child, invoke, steady, steady_with, tried};
+use crate::kit::{Null, OURS, Shared, THEIRS, call, exactly, handles, in_child, invoke, steady, steady_with, tried};
 
 /// Two tasks that wake each other in turn.
 const ROUNDTRIP: Operation = CALL.per("roundtrip").explained_by(&[term(4.0, "syscall.getppid")]);
@@ -114,8 +114,6 @@ type Wake = fn(&AtomicU32) -> Result<(), Failure>;
 
 /// A loop that passes the turn to a partner on the same CPU and waits until it is passed back.
 fn to_and_fro(setting: &Setting, wait: Wait, wake: Wake) -> Result<Loop, Failure> {
-    const OURS: u32 = 0;
-    const THEIRS: u32 = 1;
     let [word, known] = handles(Shared::new(AtomicU32::new(OURS))?);
     // A first call that does not wait, so that a kernel without the calls is detected before the partner starts.
     wait(&word, THEIRS)?;

@@ -127,7 +127,7 @@ fn timer(event: &[u64; 8]) -> Result<i32, Failure> {
 
 /// Sets this process's timer slack as the point says: sleeps may end that much too late, so that the kernel can end several
 /// at once. Fails if the kernel does not allow it.
-pub(super) fn set_slack(setting: &Setting) -> Result<(), Failure> {
+pub(crate) fn set_slack(setting: &Setting) -> Result<(), Failure> {
     let slack = if setting.word("slack")? == "1ns" { 1 } else { 50_000 };
     Ok(rustix::thread::set_current_timer_slack(NonZeroU64::new(slack))?)
 }

@@ -4,10 +4,11 @@ use std::os::fd::OwnedFd;
 
 use libc::iovec;
 use operation::{Failure, Loop, Operation, Setting, bytes, numbers, repeat};
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 
-use super::pipe::{drain, roomy_pipe};
 use super::{BLOCK, CALL, PAIR};
-use crate::file::access::{BlockOffset, FILLED};
+use crate::file::access::{FILLED, filled, in_pieces};
 use crate::kit::{
     Buffers, NEAR, Null, PAGE, STOCK, call, device, exactly, file_of, handles, scratch, steadily_with, steady_with,
     tried, with_file,
@@ -44,14 +45,14 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     OF_A_FILE
         .named("call.pread64", "read the next 512 bytes of a file that was filled by writes of this many bytes")
         .prepare(|setting| {
-            let (file, mut place) = filled(setting)?;
+            let (file, mut place) = filled(setting, BLOCK)?;
             let mut block = Placed([0_u8; BLOCK]);
             tried(repeat(move || exactly(BLOCK, call::pread64(&file, &mut block.0, place.next())?)))
         }),
     OF_A_FILE
         .named("call.pwrite64", "overwrite the next 512 bytes of a file that was filled by writes of this many bytes")
         .prepare(|setting| {
-            let (file, mut place) = filled(setting)?;
+            let (file, mut place) = filled(setting, BLOCK)?;
             let block = Placed([0_u8; BLOCK]);
             tried(repeat(move || exactly(BLOCK, call::pwrite64(&file, &block.0, place.next())?)))
         }),
@@ -213,8 +214,7 @@ fn onwards<B: 'static>(
     mut block: B,
     mut request: impl FnMut(&OwnedFd, &mut B) -> Result<usize, Failure> + 'static,
 ) -> Result<Loop, Failure> {
-    let [file, rewound] =
-        handles(crate::file::access::in_pieces(setting, BLOCK, (BLOCK * BLOCKS as usize, 128 << 10))?);
+    let [file, rewound] = handles(in_pieces(setting, BLOCK, (BLOCK * BLOCKS as usize, 128 << 10))?);
     let moving = repeat(move || exactly(BLOCK, request(&file, &mut block)?));
     tried(moving.at_most(BLOCKS).before(move |_| rewind(&rewound)))
 }
@@ -229,15 +229,28 @@ fn in_halves(
     steadily_with(BLOCK, file_of(setting, PAGE)?, move |file| request(file, halves.vectors()))
 }
 
-/// A scratch file as the point says, and the offsets of its blocks in sequence.
-fn filled(setting: &Setting) -> Result<(OwnedFd, BlockOffset), Failure> {
-    Ok((crate::file::access::filled(setting, BLOCK)?, BlockOffset::of(setting, BLOCK)?))
-}
-
 fn second(setting: &Setting) -> Result<OwnedFd, Failure> {
     use rustix::fs::{Mode, OFlags, openat};
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
     Ok(openat(scratch(setting)?, c"second", flags, Mode::RUSR | Mode::WUSR)?)
+}
+
+/// A pipe with space for a page from each iteration of a batch. Reading it never waits.
+fn roomy_pipe() -> Result<(OwnedFd, OwnedFd), Failure> {
+    let (reader, writer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+    fcntl_setpipe_size(&writer, STOCK as usize * rustix::param::page_size())?;
+    Ok((reader, writer))
+}
+
+fn drain(reader: &OwnedFd) -> Result<(), Failure> {
+    let mut bytes = vec![0; 16 * PAGE];
+    loop {
+        match rustix::io::read(reader, &mut bytes) {
+            Ok(_) => {}
+            Err(Errno::AGAIN) => return Ok(()),
+            Err(errno) => return Err(errno.into()),
+        }
+    }
 }
 
 fn rewind(file: &OwnedFd) -> Result<(), Failure> {

@@ -40,7 +40,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|_| {
             install_counter(libc::SIGUSR1)?;
             let thread = Thread::current();
-            Ok(counted(repeat(move || thread.signal(libc::SIGUSR1))))
+            counted(move || thread.signal(libc::SIGUSR1))
         }),
     BASE.named("signal.block.unblock", "block a signal and unblock it (rt_sigprocmask twice)")
         .version(2)

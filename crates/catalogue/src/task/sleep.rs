@@ -4,13 +4,14 @@
 
 use std::num::NonZeroU64;
 
-use operation::{Axis, Failure, Loop, Operation, Setting, Took, Usage, count, numbers, partner, word, words};
+use operation::{Axis, Failure, Loop, Operation, Setting, Took, Usage, count, numbers, word, words};
 use record::Estimate;
 use rustix::io::Errno;
 use rustix::thread::{ClockId, NanosleepRelativeResult, clock_nanosleep_absolute, set_current_timer_slack};
 use rustix::time::{Timespec, clock_gettime};
 
-use crate::kit::{BASE, Channel, End, call, ensure, exactly};
+use crate::kit::{BASE, Channel, End, OTHER, call, ensure, exactly};
+use crate::syscall::time::set_slack;
 
 /// How long the CPU is idle before.
 const IDLE: Axis =
@@ -46,8 +47,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     .prepare(|setting| {
         let idle = setting.number("microseconds")? * 1_000;
         let sleeper = Sleeper::of(setting.word("clock")?, idle)?;
-        let slack = if setting.word("slack")? == "1ns" { 1 } else { 50_000 };
-        set_current_timer_slack(NonZeroU64::new(slack))?;
+        set_slack(setting)?;
         enter_class(setting)?;
         Ok(lateness(idle, move || sleeper.late()))
     }),
@@ -55,7 +55,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         "wakeup.pipe",
         "how late a task that waits for a pipe runs after another CPU writes to it, both idle this long before",
     )
-    .axes(&[partner("distance", words!["other"]), CLASS, IDLE])
+    .axes(&[OTHER, CLASS, IDLE])
     .prepare(|setting| {
         let (ours, theirs) = End::pipes()?;
         let idle = setting.number("microseconds")? * 1_000;

@@ -10,7 +10,7 @@ use operation::{
 use record::Point;
 use rustix::thread::futex;
 
-use crate::kit::{BASE, Channel, End, NEAR, Shared, call, handles};
+use crate::kit::{BASE, Channel, End, NEAR, OURS, Shared, THEIRS, call, handles};
 
 /// The bytes that a task reads each time before it passes the token on: a number, or a share of a cache of this machine.
 /// With `half` of a cache both sets fit. With `most` (three quarters) one set fits and two do not, so that every switch
@@ -212,9 +212,6 @@ impl Drop for Pair {
         }
     }
 }
-
-const OURS: u32 = 0;
-const THEIRS: u32 = 1;
 
 /// What two yielding processes share. The partner sleeps between batches, or it would run during the checks of the clock.
 #[derive(Default)]

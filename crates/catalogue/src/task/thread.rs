@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use operation::{Failure, Operation, repeat, term};
 use syscalls::Sysno;
 
-use crate::kit::{BASE, Null, Places, Start, by_c_library, call, ensure, start_and_end, tried};
-use crate::task::process::apart::OTHER;
+use crate::kit::{BASE, Null, OTHER, Places, Start, by_c_library, call, ensure, start_and_end, tried};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     BASE.named("thread.create.join", "start a thread that ends at once and wait for it (pthread_create, pthread_join)")

@@ -324,7 +324,7 @@ fn ended(child: libc::pid_t) -> Result<(c_int, u64), Failure> {
     while unsafe { libc::wait4(child, &mut status, 0, usage.as_mut_ptr()) } != child {
         let error = std::io::Error::last_os_error();
         if error.raw_os_error() != Some(libc::EINTR) {
-            return Err(Failure::last_os_error());
+            return Err(error.into());
         }
     }
     // SAFETY: all bits zero is a valid rusage, and the call only writes valid ones.

@@ -9,7 +9,7 @@ const ROUTINES: &str = "_exit aio_error aio_read aio_return aio_suspend clock_ge
     setvbuf snprintf strtod strtoll";
 
 /// Calls that are made outside what is timed, or once for a whole file or command.
-const UNTIMED: &str = "close dup2 fcntl ioctl kill mincore open pause prctl setsockopt sigaction signal sync_file_range \
+const UNTIMED: &str = "close dup2 fcntl ioctl kill mincore open pause prctl sigaction signal sync_file_range \
     syscall wait4";
 
 #[test]

@@ -39,6 +39,17 @@ fn what_was_cancelled_is_noted_if_a_host_cannot_be_reached() {
 }
 
 #[test]
+fn what_was_cancelled_is_noted_if_a_document_cannot_be_written() {
+    let place = tempfile::tempdir().expect("a folder");
+    let (folder, mut fleet) = begun(place.path(), &["full", "next"]);
+    std::fs::create_dir_all(&fleet.shared).expect("a folder");
+    std::fs::write(&fleet.documents, "no folder").expect("a file");
+    std::fs::write(fleet.shared.join("n0.a1.r1.json"), EXAMPLE).expect("a document");
+    follower(&folder).cancel(&mut fleet).expect_err("one cannot be written");
+    assert_eq!(stages(&folder), [Stage::Cancelled, Stage::Cancelled].map(Some));
+}
+
+#[test]
 fn what_arrived_late_is_not_measured_again() {
     let place = tempfile::tempdir().expect("a folder");
     let (folder, mut fleet) = begun(place.path(), &["late", "lost"]);
@@ -76,6 +87,23 @@ fn what_was_decided_before_a_document_could_not_be_written_is_carried_out() {
     Follower { scheduler, ..follower(&folder) }.step(&mut fleet).expect_err("one cannot be written");
     assert_eq!(*hosts.0.borrow(), ["damaged"]);
     assert_eq!(stages(&folder), [Stage::Failed, Stage::Running, Stage::Running].map(Some));
+}
+
+#[test]
+fn a_run_before_one_that_cannot_be_written_is_kept_in_the_store() {
+    let place = tempfile::tempdir().expect("a folder");
+    let (folder, mut fleet) = begun(place.path(), &["known"]);
+    fleet.plan.repeat = 2;
+    std::fs::create_dir_all(&fleet.shared).expect("a folder");
+    std::fs::create_dir_all(fleet.documents.join("known.r2.json")).expect("a folder in the place of a document");
+    for name in ["n0.a1.r1.json", "n0.a1.r2.json"] {
+        std::fs::write(fleet.shared.join(name), EXAMPLE).expect("a document");
+    }
+    let store = Store::in_folder(&place.path().join("data"));
+    let mut follower = follower(&folder);
+    follower.keep_in(store.clone());
+    follower.step(&mut fleet).expect_err("one cannot be written");
+    assert_eq!(store.list().expect("a list").len(), 1);
 }
 
 fn begun(place: &std::path::Path, names: &[&str]) -> (Folder, Fleet) {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::scheduler::{End, Seen, Sight};
+use crate::scheduler::{End, Refusing, Seen, Sight};
 
 /// A node as `sinfo` gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) fn partition_nodes(lines: &[NodeLine], named: bool) -> Vec<String> {
 
 /// The nodes that take no job now, with the reason. The marks behind a state are explained in `man sinfo`: `*` does not
 /// answer.
-pub(super) fn refusing(lines: &[NodeLine]) -> BTreeMap<String, String> {
+pub(super) fn refusing(lines: &[NodeLine]) -> Refusing {
     const REFUSE: [&str; 8] = ["down", "drained", "draining", "error", "fail", "failing", "inval", "unknown"];
     let mut refusing = BTreeMap::new();
     for line in lines {

@@ -26,7 +26,7 @@ fn scripts_are_one_line_for_any_login_shell() {
         let mut shell = Command::new("sh");
         shell.args(["-c", &line]).env("HOME", home.path());
         let answer = run_command(&mut shell, input, PATIENCE).expect("it runs");
-        assert!(answer.ok, "{line}: {}", answer.complaint);
+        assert!(answer.is_good(), "{line}: {}", answer.complaint);
         answer.text()
     };
     assert_eq!(run(PREPARE, &["f"], b"").lines().count(), 1, "the architecture");

@@ -51,6 +51,11 @@ fn calls(line: &str) -> Vec<Vec<String>> {
     parts.map(before).filter(|part| part.first().is_some_and(|word| word == "howslow")).collect()
 }
 
+fn understood(call: &[String]) -> Result<Command, clap::Error> {
+    let matches = command().try_get_matches_from(after_verb(call.iter().map(Into::into).collect()))?;
+    Command::from_arg_matches(&matches)
+}
+
 #[test]
 fn every_verb_has_examples_and_each_is_understood() {
     let mut wrong = Vec::new();
@@ -60,9 +65,7 @@ fn every_verb_has_examples_and_each_is_understood() {
         for line in &found {
             for call in calls(line) {
                 own |= call.starts_with(&words);
-                let parsed = command().try_get_matches_from(after_verb(call.iter().map(Into::into).collect()));
-                let parsed = parsed.and_then(|matches| Command::from_arg_matches(&matches));
-                wrong.extend(parsed.err().map(|error| format!("{line}: {error}")));
+                wrong.extend(understood(&call).err().map(|error| format!("{line}: {error}")));
             }
         }
         if !own {
@@ -101,14 +104,14 @@ fn every_verb_names_its_exit_statuses_and_each_is_in_the_table_of_all() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The commands in the code blocks of a page: what a shell would run, or what follows `$ `.
-fn commands(page: &str) -> Vec<String> {
+/// The commands in the code blocks of a page, each with the number of its block: what a shell would run, or what follows `$ `.
+fn commands(page: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (block, inside) in page.split("```").enumerate().filter(|(place, _)| place % 2 == 1) {
         let is_shell = inside.starts_with("sh\n");
         for line in inside.lines().map(str::trim) {
             let line = line.strip_prefix("$ ").or(is_shell.then_some(line)).map(|line| line.trim_start_matches('$'));
-            found.extend(line.filter(|line| line.starts_with("howslow ")).map(|line| format!("{block}: {line}")));
+            found.extend(line.filter(|line| line.starts_with("howslow ")).map(|line| (block, line.into())));
         }
     }
     found
@@ -121,13 +124,11 @@ fn the_commands_of_the_docs_are_understood() {
     let pages = pages.filter(|path| path.extension().is_some_and(|end| end == "md")).chain([root.join("README.md")]);
     let (mut all, mut wrong) = (0, Vec::new());
     for page in pages {
-        for command_line in commands(&std::fs::read_to_string(&page).expect("a page")) {
-            let (_, line) = command_line.split_once(": ").expect("a block and a line");
+        for (block, line) in commands(&std::fs::read_to_string(&page).expect("a page")) {
             for call in calls(&line.replace("; howslow", " && howslow")) {
                 all += 1;
-                let parsed = command().try_get_matches_from(after_verb(call.iter().map(Into::into).collect()));
-                let parsed = parsed.and_then(|matches| Command::from_arg_matches(&matches));
-                wrong.extend(parsed.err().map(|error| format!("{}, block {command_line}: {error}", page.display())));
+                let error = understood(&call).err();
+                wrong.extend(error.map(|error| format!("{}, block {block}: {line}: {error}", page.display())));
             }
         }
     }

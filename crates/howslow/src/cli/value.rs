@@ -1,26 +1,29 @@
-//! Parsers of numbers, shares, times and sizes.
+//! Parsers of the values of options: numbers, shares, times and sizes, names of formats.
 
-pub(super) trait Count: std::str::FromStr + PartialOrd + From<u8> {}
+use clap::builder::{PossibleValue, PossibleValuesParser};
+
+pub(crate) trait Count: std::str::FromStr + PartialOrd + From<u8> {}
+
 impl<T: std::str::FromStr + PartialOrd + From<u8>> Count for T {}
 
-pub(super) fn whole<T: Count>(text: &str) -> Result<T, String> {
+pub(crate) fn whole<T: Count>(text: &str) -> Result<T, String> {
     text.trim().parse().map_err(|_| "give a whole number from 0 up that is not too large".into())
 }
 
-pub(super) fn at_least_one<T: Count>(text: &str) -> Result<T, String> {
+pub(crate) fn at_least_one<T: Count>(text: &str) -> Result<T, String> {
     let number: T = whole(text)?;
     if number < T::from(1) { Err("give a whole number of at least 1".into()) } else { Ok(number) }
 }
 
 /// A whole number between two.
-pub(super) fn between<const LOW: u32, const HIGH: u32>(text: &str) -> Result<u32, String> {
+pub(crate) fn between<const LOW: u32, const HIGH: u32>(text: &str) -> Result<u32, String> {
     let number = whole(text).ok().filter(|number| (LOW..=HIGH).contains(number));
     number.ok_or_else(|| format!("give a whole number from {LOW} to {HIGH}"))
 }
 
 /// `1%`, `0.5 %`, and the bare `2`, which is 2 %, as a share. A bare number below 1 is refused: it may be meant as a share or
 /// as a percentage.
-pub(super) fn share(text: &str) -> Result<f64, String> {
+pub(crate) fn share(text: &str) -> Result<f64, String> {
     let text = text.trim();
     let percentage = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
     let bare = text.parse::<f64>().ok();
@@ -37,7 +40,7 @@ pub(super) fn share(text: &str) -> Result<f64, String> {
 }
 
 /// `60s`, `2m`, `1m 30s`, `500ms` as seconds.
-pub(super) fn seconds(text: &str) -> Result<f64, String> {
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     let seconds = text.trim().parse::<jiff::SignedDuration>().map(|time| time.as_secs_f64());
     match seconds {
         Ok(seconds) if seconds > 0.0 && seconds <= 7.0 * 86_400.0 => Ok(seconds),
@@ -46,32 +49,32 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
 }
 
 /// `0s`, `12us`, `28.4ms`, `2min` as seconds.
-pub(super) fn time(text: &str) -> Result<f64, String> {
+pub(crate) fn time(text: &str) -> Result<f64, String> {
     let time = record::units::time_of(text).map(|(time, _)| time.0 / 1e9);
     time.filter(|time| (0.0..=1e6).contains(time))
         .ok_or_else(|| "give a time from 0 up with its unit, such as 12us, 28.4ms or 10s".into())
 }
 
 /// A name for a run.
-pub(super) fn label(text: &str) -> Result<String, String> {
+pub(crate) fn label(text: &str) -> Result<String, String> {
     store::check_label(text).map(|()| text.to_owned())
 }
 
 /// `64MiB`, `4 GiB` as bytes.
-pub(super) fn size(text: &str) -> Result<u64, String> {
+pub(crate) fn size(text: &str) -> Result<u64, String> {
     let bytes = record::units::bytes_of(text.trim()).filter(|&bytes| bytes > 0 && bytes < 1 << 60);
     bytes.ok_or_else(|| "give a size with its unit, such as 64MiB or 4GiB".into())
 }
 
 /// `100ns`, `1.5us`, as nanoseconds.
-pub(super) fn nanoseconds(text: &str) -> Result<f64, String> {
+pub(crate) fn nanoseconds(text: &str) -> Result<f64, String> {
     let time = record::units::time_of(text).map(|(time, _)| time.0);
     time.filter(|time| (1.0..=1e9).contains(time))
         .ok_or_else(|| "say a time from 1ns to 1s with its unit, such as 100ns or 5us".into())
 }
 
 /// `1000/s`, `2.5k/s,poisson`: how often something arrives.
-pub(super) fn arrivals(text: &str) -> Result<record::Arrivals, String> {
+pub(crate) fn arrivals(text: &str) -> Result<record::Arrivals, String> {
     const EXPECTED: &str = "say how many a second, from 0.1 to 10 million, such as 1000/s or 1000/s,poisson";
     let (rate, poisson) = match text.trim().split_once(',') {
         None => (text.trim(), false),
@@ -88,7 +91,7 @@ pub(super) fn arrivals(text: &str) -> Result<record::Arrivals, String> {
 }
 
 /// `4096`, `64KiB`, `1 MiB`: the size of a record, a multiple of a word.
-pub(super) fn record_bytes(text: &str) -> Result<u64, String> {
+pub(crate) fn record_bytes(text: &str) -> Result<u64, String> {
     match bytes(text) {
         Some(bytes) if (8.0..=(64 << 20) as f64).contains(&bytes) && bytes % 8.0 == 0.0 => Ok(bytes as u64),
         _ => Err("give a multiple of 8 bytes up to 64MiB, such as 4096 or 64KiB".into()),
@@ -96,7 +99,7 @@ pub(super) fn record_bytes(text: &str) -> Result<u64, String> {
 }
 
 /// `1..64KiB`, `64..4096` as two numbers, the first less than the second.
-pub(super) fn range(text: &str) -> Result<(u64, u64), String> {
+pub(crate) fn range(text: &str) -> Result<(u64, u64), String> {
     let number = |text: &str| record::units::bytes_of(text.trim()).or_else(|| text.trim().parse().ok());
     let ends = text.split_once("..").and_then(|(low, high)| number(low).zip(number(high)));
     ends.filter(|(low, high)| low < high)
@@ -104,13 +107,13 @@ pub(super) fn range(text: &str) -> Result<(u64, u64), String> {
 }
 
 /// A number above zero, neither so small nor so large that what is divided by it is none.
-pub(super) fn positive(text: &str) -> Result<f64, String> {
+pub(crate) fn positive(text: &str) -> Result<f64, String> {
     let number = text.trim().parse().ok().filter(|number| (1e-9..=1e18).contains(number));
     number.ok_or_else(|| "give a number from 1e-9 to 1e18, such as 709".into())
 }
 
 /// `200MB`, `1.5GiB/s`.
-pub(super) fn rate(text: &str) -> Result<f64, String> {
+pub(crate) fn rate(text: &str) -> Result<f64, String> {
     match bytes(text.trim().trim_end_matches("/s")) {
         Some(rate) if (1e3..=1e12).contains(&rate) => Ok(rate),
         _ => Err("give bytes a second from 1kB to 1TB, such as 200MB".into()),
@@ -134,6 +137,11 @@ fn bytes(text: &str) -> Option<f64> {
     let unit = UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)));
     let (number, factor) = unit.unwrap_or((text, 1.0));
     number.trim().parse::<f64>().ok().filter(|number| number.is_finite()).map(|number| number * factor)
+}
+
+/// The names of formats, each with its help.
+pub(crate) fn formats(known: impl Iterator<Item = (&'static str, &'static str)>) -> PossibleValuesParser {
+    PossibleValuesParser::new(known.map(|(name, summary)| PossibleValue::new(name).help(summary)))
 }
 
 #[cfg(test)]

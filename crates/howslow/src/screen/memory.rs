@@ -34,13 +34,9 @@ impl Memory {
         }
         for account in accounts {
             let value = measure(&account);
-            let entry = self.0.entry(account.who.clone());
-            let entry = entry.and_modify(|entry| entry.idle = 0).or_insert_with(|| Entry {
-                account: account.clone(),
-                trend: VecDeque::new(),
-                idle: 0,
-            });
-            entry.account = account;
+            let unseen = || Entry { account: account.clone(), trend: VecDeque::new(), idle: 0 };
+            let entry = self.0.entry(account.who.clone()).or_insert_with(unseen);
+            (entry.account, entry.idle) = (account, 0);
             entry.push(value);
         }
         for entry in self.0.values_mut().filter(|entry| entry.idle > 0) {

@@ -3,16 +3,15 @@
 use std::time::Duration;
 
 use analysis::bill::{Account, Stretch, Who};
-use clap::ValueEnum;
 use record::printable;
 
 use crate::screen::about::{About, View};
-use crate::screen::column::Column;
+use crate::screen::column::{Column, known};
 use crate::screen::key::Key;
 use crate::screen::memory::{Entry, Memory};
 
 /// What the user chose.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
     pub every: Duration,
     pub sort: Column,
@@ -21,18 +20,6 @@ pub struct Settings {
     /// Only rows whose id, name or cgroup contains this are shown.
     pub filter: String,
     pub view: View,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
-            every: Duration::from_secs(1),
-            sort: Column::Cost,
-            reversed: false,
-            filter: String::new(),
-            view: View::Processes,
-        }
-    }
 }
 
 /// What the user of a [`State`] has to do after a key.
@@ -103,6 +90,11 @@ impl State {
     /// What is known of the counting may change: something was lost.
     pub fn inform(&mut self, about: About) {
         self.about = about;
+    }
+
+    /// So many in the last interval, as a number per second.
+    pub(crate) fn per_second(&self, count: f64) -> f64 {
+        count / (self.elapsed_ns / 1e9).max(1e-9)
     }
 
     /// Takes an interval in, unless it is frozen.
@@ -217,12 +209,16 @@ impl State {
                 self.chosen = None;
                 self.arrange();
             }
-            Key::Left | Key::Char('<') => self.sort_beside(Column::value_variants().len() - 1),
+            Key::Left | Key::Char('<') => self.sort_beside(known(&self.about).len() - 1),
             Key::Right | Key::Char('>') => self.sort_beside(1),
             Key::Char('R' | 'I') => self.reverse(),
             Key::Char('P') => self.sort(Column::Kernel),
             Key::Char('N') => self.sort(Column::Pid),
-            Key::Char(digit @ '1'..='9') => self.sort(Column::value_variants()[digit as usize - '1' as usize]),
+            Key::Char(digit @ '1'..='9') => {
+                if let Some(column) = known(&self.about).get(digit as usize - '1' as usize) {
+                    self.sort(*column);
+                }
+            }
             Key::Char('/') | Key::Function(3 | 4) => self.mode = Mode::Filter(self.settings.filter.clone()),
             Key::Escape => {
                 self.settings.filter.clear();
@@ -252,9 +248,11 @@ impl State {
         self.arrange();
     }
 
+    /// Sorts by the known column that is so many places further right; behind the last is the first.
     fn sort_beside(&mut self, steps: usize) {
-        let at = Column::value_variants().iter().position(|column| *column == self.settings.sort).unwrap_or(0);
-        self.sort(Column::value_variants()[(at + steps) % Column::value_variants().len()]);
+        let columns = known(&self.about);
+        let at = columns.iter().position(|column| *column == self.settings.sort).unwrap_or(0);
+        self.sort(columns[(at + steps) % columns.len()]);
     }
 
     fn reverse(&mut self) {

@@ -4,6 +4,8 @@ mod frames;
 mod keys;
 mod memory;
 
+use std::time::Duration;
+
 use analysis::bill::{Account, AccountLine, Stretch, Who};
 use record::{NamedCount, PairCount, Usage};
 
@@ -52,6 +54,11 @@ fn process(pid: u32, name: &str, calls: u64) -> Account {
     }
 }
 
+/// What shows the processes of each second, by their costs.
+fn settings() -> Settings {
+    Settings { every: Duration::from_secs(1), ..Settings::default() }
+}
+
 fn second(processes: Vec<Account>) -> Stretch {
     Stretch { elapsed_ns: 1e9, processes }
 }
@@ -69,7 +76,7 @@ fn some() -> Vec<Account> {
 
 /// A state that has seen one second of these.
 fn state_of(processes: Vec<Account>) -> State {
-    let mut state = State::new(about(), Settings::default());
+    let mut state = State::new(about(), settings());
     state.update(second(processes));
     state
 }
@@ -87,7 +94,7 @@ fn a_page_is_the_table_without_a_screen() {
 fn what_is_not_counted_has_no_column() {
     let mut state = State::new(
         About { counts_calls: false, prices: None, source: "accounts".into(), ..about() },
-        Settings { sort: Column::Kernel, ..Settings::default() },
+        Settings { sort: Column::Kernel, ..settings() },
     );
     state.update(second(vec![Account { cost_ns: None, lines: Vec::new(), ..process(10, "cat", 5) }]));
     let page = crate::screen::page(&state, 9);

@@ -91,7 +91,7 @@ fn keep(folder: &Path, name: &str, id: &str, change: impl FnOnce(&mut Run)) {
     fs::write(folder.join(name), serde_json::to_vec(&run).expect("JSON")).expect("written");
 }
 
-fn scale(cost: &mut Cost, times: f64) {
+pub fn scale(cost: &mut Cost, times: f64) {
     cost.net_ns = cost.net_ns.times(times);
     cost.cycles *= times;
 }
@@ -126,11 +126,17 @@ fn lacking(run: &mut Run) {
     run.skipped.push(skip("syscall.read", "seccomp refuses it"));
 }
 
-static SLEEPY: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let mut run = store::Store::open_any("zen-4-kvm").expect("a reference");
+/// A run with the costs of a shipped reference, as if this machine had measured them.
+pub fn like(reference: &str) -> Run {
+    let mut run = store::Store::open_any(reference).expect("a reference");
     run.origin = record::Origin::Measured;
     run.id = "20261122-203855-rncs".into();
     run.settings.patterns.clear();
+    run
+}
+
+static SLEEPY: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let mut run = like("zen-4-kvm");
     run.machine.host = Some("web07".into());
     run.machine.kernel.release = "6.18.44-web07.example.net".into();
     (run.machine.kernel.command_line, run.machine.kernel.idle) = (None, None);

@@ -5,6 +5,9 @@
 
 #[path = "../it/filter.rs"]
 mod filter;
+#[path = "../it/support.rs"]
+#[allow(dead_code, reason = "the tests of the other program use the rest")]
+mod support;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,9 +18,10 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard};
 
 use filter::{errno, filtered};
-use record::{Run, Skip};
+use record::Run;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
+use support::{comes, count, measured, run_of, skip};
 use tempfile::TempDir;
 
 /// One test at a time, so that no run sees the temporary objects of another.
@@ -47,20 +51,11 @@ impl Place {
 
     /// Runs the command. Returns the run, after checking that nothing is left behind.
     fn run(&self, mut command: Command) -> Run {
-        let output = command.output().expect("it starts");
-        let run = record::run_from_bytes(&output.stdout);
-        let run = run.unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
-        assert_eq!(output.status.code(), Some(if run.skipped.is_empty() { 0 } else { 3 }), "exit status");
-        let left: Vec<_> = fs::read_dir(self.folder.path().join("scratch")).expect("a folder").flatten().collect();
-        assert!(left.is_empty(), "left behind: {left:?}");
+        let run = run_of(&command.output().expect("it starts"));
+        assert_eq!(count(self.folder.path().join("scratch")), 0, "left behind");
         // The kernel frees keys and namespaces asynchronously, and another howslow may have some for as long as it runs.
-        for _ in 0..600 {
-            if changed(&self.before, &state(self.folder.path())).is_empty() {
-                return run;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(50));
-        }
-        assert_eq!(changed(&self.before, &state(self.folder.path())), [""; 0], "the machine before and after");
+        let change = || changed(&self.before, &state(self.folder.path()));
+        assert!(comes(|| change().is_empty()), "the machine before and after: {:?}", change());
         run
     }
 }
@@ -109,14 +104,6 @@ fn state(folder: &Path) -> BTreeMap<String, Vec<String>> {
     };
     state.insert("processes".into(), names("/proc").into_iter().filter(is_ours).collect());
     state
-}
-
-fn skip<'a>(run: &'a Run, id: &str) -> &'a Skip {
-    run.skipped.iter().find(|skip| skip.operation == id).unwrap_or_else(|| panic!("{id} was not skipped"))
-}
-
-fn measured(run: &Run, id: &str) {
-    assert!(run.costs.iter().any(|cost| cost.operation == id), "{id} was not measured: {:?}", run.skipped);
 }
 
 #[test]
@@ -170,7 +157,7 @@ fn objects_outside_the_scratch_folder_are_gone_afterwards() {
     let done = run.costs.iter().filter(|cost| patterns.contains(&cost.operation.as_str())).count();
     assert_eq!(done + run.skipped.len(), patterns.len(), "{:?}", run.skipped);
     if done < patterns.len() {
-        eprintln!("not all of it ran here: {:?}", run.skipped);
+        testing::left_out!("{:?}", run.skipped);
     }
 }
 

@@ -4,9 +4,8 @@ use std::fs;
 use std::process::Stdio;
 
 use crate::on_disk::{file, folder, written};
-use crate::support::{children, json, until};
+use crate::support::{children, count, json, program, until};
 use assert_cmd::Command;
-use assert_cmd::cargo::cargo_bin;
 use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
@@ -51,7 +50,7 @@ fn advice_rests_on_figures_of_this_very_file_and_changes_nothing() {
         }
     }
     assert_eq!(before, (fs::read(&path).expect("read"), time()));
-    assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 1, "something is left");
+    assert_eq!(count(&folder), 1, "something is left");
     let options = ["--budget", "1s", "--rate", "500MB", "--record", "64KiB"];
     let page = file("advise", &path).args(options).assert().success();
     page.stdout(contains("read by ").and(contains("put out of memory")).and(contains("pread of 64 KiB")));
@@ -135,7 +134,7 @@ fn a_file_cut_short_meanwhile_ends_it_with_the_reason() {
     let Some(folder) = folder() else { return };
     for verb in ["advise", "tune"] {
         let path = written(folder.path(), 8 << 20);
-        let mut command = std::process::Command::new(cargo_bin!("howslow"));
+        let mut command = program(&folder);
         command.args(["file", verb, "--budget", "20s"]).arg(&path).stdout(Stdio::null()).stderr(Stdio::piped());
         let running = command.spawn().expect("it starts");
         // A pass is a process of its own; it knows the length of the file.

@@ -11,7 +11,7 @@ use predicates::str::contains;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{cc, cost, folder, howslow, run_of};
+use crate::support::{cc, cost, count, folder, howslow, run_of};
 
 /// Good benchmarks. `EXTRA` is how many percent more `chain` does.
 const SOURCE: &str = include_str!("bench/good.c");
@@ -278,5 +278,5 @@ fn cargo_bench_compares_with_a_revision_and_leaves_nothing() {
     let (status, _, errors) = bench(&["--against", "nowhere"]);
     assert!(status == Some(2) && errors.contains("no git revision, folder or program is called so"), "{errors}");
     assert_eq!(git(&["worktree", "list"]).lines().count(), 1);
-    assert_eq!(fs::read_dir(&scratch).expect("a folder").count(), 0);
+    assert_eq!(count(&scratch), 0);
 }

@@ -11,10 +11,9 @@ use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{QUICK, children, cost, count, folder, found, howslow, is_gone, json, kill, run_of, until};
-
-/// A busy machine may disturb any one measurement.
-const TRIES: usize = 5;
+use crate::support::{
+    QUICK, TRIES, children, cost, count, folder, found, howslow, is_gone, json, kill, program, run_of, until,
+};
 
 fn matrix(data: &TempDir, args: &[&str]) -> Value {
     json(howslow(data).arg("interference").args(args).arg("--json"))
@@ -35,8 +34,8 @@ fn sharing_a_cpu_is_distinguished_from_being_slowed(data: &TempDir) {
         let value = |name: &str| cell[name]["value"].as_f64().unwrap_or(f64::NAN);
         let (elapsed, cpu) = (value("elapsed"), value("cpu"));
         seen.push((elapsed, cpu));
-        // Half the CPU is gone, and while it had the CPU it was as fast as ever.
-        if elapsed > 1.4 && (0.7..1.3).contains(&cpu) && elapsed > 1.4 * cpu {
+        // Half the CPU is gone, or a third where other programs use it too. While it had the CPU it was as fast as ever.
+        if elapsed > 1.25 && (0.7..1.3).contains(&cpu) && elapsed > 1.25 * cpu {
             return;
         }
     }
@@ -101,7 +100,7 @@ fn a_run_beside_other_work_reports_it_and_is_slowed() {
         let ((before, _), (after, headline)) = (figure(&alone), figure(&beside));
         assert_eq!(headline, Estimate::Typical);
         seen.push(after / before);
-        if after / before > 1.5 {
+        if after / before > 1.25 {
             let page = howslow(&data).args(["show", "@1"]).assert().success();
             page.stdout(contains("beside compute on the same CPU").and(contains("typical")));
             let compared = howslow(&data).args(["compare", "@2", "@1"]).assert().success();
@@ -114,9 +113,8 @@ fn a_run_beside_other_work_reports_it_and_is_slowed() {
 
 /// The command, measuring in this folder for a long time beside work on its own CPU.
 fn long_run(data: &TempDir, scratch: &Path) -> Child {
-    let mut command = Command::new(cargo_bin("howslow"));
-    command.args(["run", "syscall", "--budget", "100s", "--beside", "compute@same"]);
-    command.env("HOWSLOW_DATA", data.path()).env("HOWSLOW_STORE", "files").env("TMPDIR", scratch);
+    let mut command = program(data);
+    command.args(["run", "syscall", "--budget", "100s", "--beside", "compute@same"]).env("TMPDIR", scratch);
     command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts")
 }
 

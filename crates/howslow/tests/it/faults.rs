@@ -14,7 +14,7 @@ use std::process::Command;
 use assert_cmd::cargo::cargo_bin;
 use record::{Run, Skip};
 
-use crate::support::run_of;
+use crate::support::{measured, run_of, skip};
 
 /// `howslow run` of these operations in a folder, with a short budget.
 fn run_in(folder: &Path, patterns: &[&str]) -> Command {
@@ -44,17 +44,9 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-fn skip<'a>(run: &'a Run, id: &str) -> &'a Skip {
-    run.skipped.iter().find(|skip| skip.operation == id).unwrap_or_else(|| panic!("{id} was not skipped"))
-}
-
 /// Checks that every point of the operation was skipped for this reason, with a remedy.
 fn skipped(run: &Run, id: &str, expected: &str) {
     let Skip { reason, remedy, .. } = skip(run, id);
     assert!(reason.contains(expected) && !remedy.is_empty(), "{id}: {reason}; {remedy}");
     assert!(!run.costs.iter().any(|cost| cost.operation == id), "{id} was measured");
-}
-
-fn measured(run: &Run, id: &str) {
-    assert!(run.costs.iter().any(|cost| cost.operation == id), "{id} was not measured: {:?}", run.skipped);
 }

@@ -7,9 +7,9 @@ mod manifests;
 mod slurm;
 mod ssh;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use assert_cmd::cargo::cargo_bin;
 use fleet::{Fleet, Folder, Node, Stage};
@@ -18,10 +18,9 @@ use fleet::{Fleet, Folder, Node, Stage};
 const TINY: [&str; 4] = ["--suite", "loop.empty", "--every", "300ms"];
 
 /// The program without debug information: an eighth of the bytes to copy to each node.
-fn small_program() -> PathBuf {
-    static MADE: OnceLock<PathBuf> = OnceLock::new();
+fn small_program() -> &'static str {
     // Nothing drops what is static, so it lies where cargo keeps what tests leave.
-    let made = MADE.get_or_init(|| {
+    static MADE: LazyLock<String> = LazyLock::new(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("small");
         std::fs::create_dir_all(&folder).expect("a folder");
         let copied = folder.join("howslow");
@@ -29,9 +28,9 @@ fn small_program() -> PathBuf {
         if !stripped.is_ok_and(|status| status.success()) {
             testing::executable(&copied, std::fs::File::open(cargo_bin!("howslow")).expect("it is built"));
         }
-        copied
+        copied.into_os_string().into_string().expect("a plain path")
     });
-    made.clone()
+    &MADE
 }
 
 fn state(data: &Path, id: &str) -> Fleet {

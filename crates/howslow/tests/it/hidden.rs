@@ -1,9 +1,6 @@
 //! Hidden CPU: what a kernel's thread does for an operation is reported, and what is charged to the operation is not hidden.
 
-use crate::support::{cost, folder, howslow, run_of};
-
-/// A busy machine may disturb any one measurement.
-const TRIES: usize = 6;
+use crate::support::{TRIES, cost, folder, howslow, run_of};
 
 /// The bytes of a terminal's output are carried to the line discipline of its other end by a thread of the kernel (`flush_to_ldisc`). A
 /// datagram over loopback is received in the context of the one that sends it: all of that is charged.

@@ -49,7 +49,7 @@ fn database(data: &TempDir) -> PathBuf {
     file
 }
 
-/// Files of every kind whose texts are hostile, as are their names.
+/// Files of every kind whose texts are hostile, as are their names. Returns their names, and one that no file has.
 fn files(data: &TempDir) -> Vec<String> {
     let quoted = serde_json::to_string(HOSTILE).expect("JSON");
     let inner = quoted.trim_matches('"');
@@ -70,24 +70,19 @@ fn files(data: &TempDir) -> Vec<String> {
     std::fs::create_dir(data.path().join("nodes\u{1b}[2J")).expect("a folder");
     std::fs::write(data.path().join("nodes\u{1b}[2J/n\u{7}.json"), &texts[0].1).expect("written");
     texts.iter().for_each(|(name, text)| std::fs::write(data.path().join(name), text).expect("written"));
-    texts.into_iter().map(|(name, _)| name).chain(["nodes\u{1b}[2J".into()]).collect()
+    texts.into_iter().map(|(name, _)| name).chain(["nodes\u{1b}[2J", HOSTILE].map(String::from)).collect()
 }
 
 #[test]
 fn no_row_file_or_name_controls_the_terminal_on_any_verb() {
     let data = folder();
-    let (store, files) = (database(&data), files(&data));
-    let option = format!("--{HOSTILE}");
-    let mut lines: Vec<Vec<String>> = every_verb()
-        .into_iter()
-        .flat_map(|verb| {
-            let names = files.iter().map(String::as_str).chain([HOSTILE, &option]);
-            let lines = names.map(|name| verb.iter().map(String::as_str).chain([name]).map(String::from).collect());
-            lines.collect::<Vec<_>>()
-        })
-        .collect();
-    let run = files[0].as_str();
-    let reading: &[&[&str]] = &[
+    let (store, mut names) = (database(&data), files(&data));
+    names.push(format!("--{HOSTILE}"));
+    let after =
+        |verb: &'static [String]| names.iter().map(move |name| verb.iter().chain([name]).map(String::as_str).collect());
+    let mut lines: Vec<Vec<&str>> = every_verb().flat_map(after).collect();
+    let run = names[0].as_str();
+    let reading: [&[&str]; 20] = [
         &["history"],
         &["history", "--json"],
         &["history", "--csv"],
@@ -105,14 +100,13 @@ fn no_row_file_or_name_controls_the_terminal_on_any_verb() {
         &["fleet", "show", "store"],
         &["fleet", "show", "store", "--json"],
         &["fleet", "status"],
-        &["predict", &files[1], "--on", "@1"],
+        &["predict", &names[1], "--on", "@1"],
         &["scaling", "--run", run],
         &["study", "rsx", "--run", run],
     ];
-    lines.extend(reading.iter().map(|words| words.iter().map(ToString::to_string).collect()));
+    lines.extend(reading.map(<[&str]>::to_vec));
     assert!(lines.len() > 150, "{}", lines.len());
-    let all = |words: &Vec<String>| printed(&data, &store, &words.iter().map(String::as_str).collect::<Vec<_>>());
-    let found: Vec<String> = lines.iter().filter_map(all).collect();
+    let found: Vec<String> = lines.iter().filter_map(|words| printed(&data, &store, words)).collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 

@@ -52,7 +52,7 @@ impl Release {
         command
     }
 
-    /// Installs from this server or folder, and checks what is in the place afterwards.
+    /// Installs from this server or folder.
     fn install(&self, from: &str) -> Output {
         self.command(from, &[]).output().expect("a shell")
     }

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Process, Stdio};
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use record::Run;
@@ -13,7 +12,7 @@ use store::{Address, Store};
 use tempfile::TempDir;
 
 use crate::load::{SMALL, groups_of, limits, plan};
-use crate::support::{EXAMPLE, folder};
+use crate::support::{EXAMPLE, at_once, comes, folder};
 
 /// If this is set, many calls are tried: all of a command that makes no more, and the first, the middle and the last of each name.
 const EVERY: &str = "HOWSLOW_EVERY_KILL";
@@ -69,11 +68,8 @@ fn remains(data: &TempDir, pid: u32, before: &BTreeSet<String>) -> Vec<String> {
 
 /// Waits until nothing of the command is left, which its guards remove.
 fn is_gone(data: &TempDir, pid: u32, before: &BTreeSet<String>, what: &str) {
-    let start = Instant::now();
-    while let found @ [_, ..] = remains(data, pid, before).as_slice() {
-        assert!(start.elapsed() < Duration::from_secs(30), "{what}: {found:?} stays");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let found = || remains(data, pid, before);
+    assert!(comes(|| found().is_empty()), "{what}: {:?} stays", found());
 }
 
 /// A command that is killed again and again.
@@ -132,19 +128,8 @@ impl Victim<'_> {
         let every = std::env::var_os(EVERY).map(|_| by_name.iter().chain(spread(&all, MANY)).cloned().collect());
         let chosen: BTreeSet<_> = every.unwrap_or_else(|| spread(&by_name, SOME).cloned().collect());
         let (count, began) = (chosen.len(), Instant::now());
-        let (queue, killed) = (Mutex::new(chosen.into_iter()), Mutex::new(0));
-        std::thread::scope(|scope| {
-            for _ in 0..self.at_once {
-                scope.spawn(|| {
-                    loop {
-                        let next = queue.lock().expect("no panic holds it").next();
-                        let Some((name, count)) = next else { break };
-                        *killed.lock().expect("no panic holds it") += usize::from(self.kill(&name, count));
-                    }
-                });
-            }
-        });
-        let killed = killed.into_inner().expect("no panic held it");
+        let were_killed = at_once(self.at_once, chosen.into_iter(), |(name, count)| self.kill(&name, count));
+        let killed = were_killed.iter().filter(|was_killed| **was_killed).count();
         eprintln!("{:?}: killed at {killed} of {} calls in {:?}", self.words, all.len(), began.elapsed());
         assert!(killed * 2 > count, "only {killed} of {count} were killed");
     }

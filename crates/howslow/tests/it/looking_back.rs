@@ -6,6 +6,7 @@ use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 
 use crate::support::{EXAMPLE, REPLAY, folder, howslow};
+use crate::world::scale;
 
 /// What changes at the nights 6, 11, 16 and 21, by the field that is named.
 const CHANGES: [(usize, &str); 4] = [
@@ -45,8 +46,7 @@ fn each_kind_of_change_is_named_where_it_began() {
             let scatter = 1.0 + 0.001 * ((night * 7 + place * 3) % 5) as f64 - 0.002;
             // Each change makes the call slower by a tenth.
             let call = if cost.operation == "syscall.getppid" { 1.1_f64.powi(changed as i32) } else { 1.0 };
-            cost.net_ns = cost.net_ns.times(scatter * call);
-            cost.cycles *= scatter * call;
+            scale(cost, scatter * call);
         }
     });
     let watch = howslow(&data).args(["watch", "--json", "--since", "2026-01-01"]).assert().code(5);
@@ -69,9 +69,8 @@ fn runs_without_a_cost_do_not_show_its_change() {
         run.costs.retain(|cost| !is_call(cost) || ![12, 13].contains(&night));
         let scatter = 1.0 + 0.001 * (night * 7 % 5) as f64;
         for cost in &mut run.costs {
-            let times = scatter * if is_call(cost) && night >= 11 { 1.3 } else { 1.0 };
-            cost.net_ns = cost.net_ns.times(times);
-            cost.cycles *= times;
+            let change = if is_call(cost) && night >= 11 { 1.3 } else { 1.0 };
+            scale(cost, scatter * change);
         }
     });
     let watch = howslow(&data).args(["watch", "--json"]).assert().code(5);
@@ -99,9 +98,7 @@ fn what_the_load_of_other_programs_explains_is_no_change() {
             run.noise.others = if is_late { load } else { 0.01 };
             let cost = &mut run.costs[0];
             cost.cpus = 2;
-            let times = (1.0 + 0.001 * (night * 7 % 5) as f64) * if is_late { 1.4 } else { 1.0 };
-            cost.net_ns = cost.net_ns.times(times);
-            cost.cycles *= times;
+            scale(cost, (1.0 + 0.001 * (night * 7 % 5) as f64) * if is_late { 1.4 } else { 1.0 });
         });
         howslow(&data).args(["watch", "--since", "2026-01-01"]).assert().code(status);
     }

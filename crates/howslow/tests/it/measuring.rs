@@ -5,9 +5,9 @@ use std::process::Stdio;
 
 use predicates::prelude::*;
 use predicates::str::contains;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 
-use crate::support::{QUICK, children, cost, folder, howslow, until};
+use crate::support::{QUICK, children, cost, folder, has_signal, howslow, kill, program, until};
 
 #[test]
 fn the_document_holds_what_was_requested_and_where_and_each_round_has_a_launcher() {
@@ -52,9 +52,8 @@ fn what_is_interrupted_prints_what_there_is_and_keeps_nothing() {
         (&["noise", "--time", "60s", "--json"], Signal::INT),
         (&experiment, Signal::INT),
     ] {
-        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("howslow"));
-        command.args(words).env("HOWSLOW_DATA", data.path()).env("TMPDIR", data.path());
-        command.env("XDG_RUNTIME_DIR", data.path()).env("HOWSLOW_STORE", "files");
+        let mut command = program(&data);
+        command.args(words).env("TMPDIR", data.path());
         let running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         let pid = running.id();
         let ticks = || system::machine::TaskStat::of_process(pid).map_or(0, |stat| stat.user_ticks + stat.system_ticks);
@@ -62,7 +61,8 @@ fn what_is_interrupted_prints_what_there_is_and_keeps_nothing() {
         let mut is_under_way = || match words[0] {
             // The task that watches computes all the time.
             "noise" => ticks() > rustix::param::clock_ticks_per_second(),
-            "load" => handles(pid, signal) && !children(pid).is_empty(),
+            // Before it handles the signal, that would end it.
+            "load" => has_signal(pid, "SigCgt:", signal) && !children(pid).is_empty(),
             // Each round is a process that the launcher starts: those before the last have ended.
             _ => {
                 rounds.extend(children(pid).into_iter().flat_map(children));
@@ -70,7 +70,7 @@ fn what_is_interrupted_prints_what_there_is_and_keeps_nothing() {
             }
         };
         until("what it measures", &mut is_under_way);
-        kill_process(Pid::from_child(&running), signal).expect("sent");
+        kill(pid, signal);
         let done = running.wait_with_output().expect("its output");
         let errors = String::from_utf8_lossy(&done.stderr).into_owned();
         assert_eq!(done.status.code(), Some(128 + signal.as_raw()), "{words:?}: {errors}");
@@ -83,13 +83,6 @@ fn what_is_interrupted_prints_what_there_is_and_keeps_nothing() {
             assert!(cpus.len() == 1 && cpus[0]["watched_s"].as_f64() > Some(0.1), "{document}");
         }
     }
-}
-
-/// True if a process handles this signal, which would end it before.
-fn handles(pid: u32, signal: Signal) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let caught = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigCgt:")?.trim(), 16).ok());
-    caught.is_some_and(|signals| signals >> (signal.as_raw() - 1) & 1 == 1)
 }
 
 #[test]

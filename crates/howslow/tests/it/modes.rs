@@ -4,7 +4,7 @@ use assert_cmd::Command;
 use record::Run;
 use tempfile::TempDir;
 
-use crate::support::{self, folder, run_of};
+use crate::support::{self, count, folder, is_installed, run_of};
 
 fn howslow(data: &TempDir) -> Command {
     let mut command = support::howslow(data);
@@ -23,7 +23,7 @@ fn run(command: &mut Command) -> Run {
 
 fn installed() -> bool {
     let names = ["", "-static"].map(|kind| format!("qemu-{}{kind}", std::env::consts::ARCH));
-    names.iter().any(|name| std::process::Command::new(name).arg("--version").output().is_ok())
+    names.iter().any(|name| is_installed(name))
 }
 
 #[test]
@@ -61,6 +61,5 @@ fn every_program_is_measured_emulated() {
         let operations = cost.rounds.iter().map(|round| round.times).min().unwrap_or(0) as f64;
         assert!(cost.switches.voluntary * operations < 0.5, "{}: {:?}", cost.name(), cost.switches);
     }
-    let left = std::fs::read_dir(data.path().join("scratch")).expect("a folder").count();
-    assert_eq!(left, 0, "files left behind");
+    assert_eq!(count(data.path().join("scratch")), 0, "files left behind");
 }

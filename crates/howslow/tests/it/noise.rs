@@ -4,7 +4,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 use serde_json::Value;
 
-use crate::support::{QUICK, cost, folder, howslow, json, run_of};
+use crate::support::{QUICK, cost, folder, howslow, json, run_of, skip};
 
 #[test]
 fn noise_accounts_for_a_cpu_on_a_page_in_a_picture_and_in_a_document() {
@@ -97,8 +97,7 @@ fn where_a_real_time_class_is_refused_what_needs_it_is_left_out() {
     let words = ["run", "sleep.late@class=fifo,microseconds=1000", "--json"];
     let output = without_real_time(&data).args(words).args(QUICK).assert().code(3).get_output().clone();
     let run = run_of(&output);
-    let skip = run.skipped.iter().find(|skip| skip.operation == "sleep.late").expect("a skip");
-    assert_eq!(skip.reason, "the real-time class is refused");
+    assert_eq!(skip(&run, "sleep.late").reason, "the real-time class is refused");
     let words = ["noise", "--cpu", "0", "--time", "100ms", "--json"];
     let document = json(without_real_time(&data).args(words));
     assert_eq!(document["cpus"][0]["switching_ns"], Value::Null, "no task could be woken to see what that takes");

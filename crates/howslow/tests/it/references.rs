@@ -1,30 +1,12 @@
 //! Reference machines on the command line, where this machine matters. The other cases are in tests/cases/references.txt.
 
 use std::fs;
-use std::path::PathBuf;
 
 use predicates::prelude::*;
 use predicates::str::contains;
-use record::Run;
-use tempfile::TempDir;
 
 use crate::support::{folder, howslow};
 use crate::world;
-
-/// A run with the costs of a shipped reference, as if this machine had measured them.
-fn like(reference: &str) -> Run {
-    let mut run = store::Store::open_any(reference).expect("a reference");
-    run.origin = record::Origin::Measured;
-    run.id = "20261122-203855-rncs".into();
-    run.settings.patterns.clear();
-    run
-}
-
-fn write(folder: &TempDir, name: &str, run: &Run) -> PathBuf {
-    let path = folder.path().join(name);
-    fs::write(&path, serde_json::to_vec(run).expect("JSON")).expect("written");
-    path
-}
 
 #[test]
 fn every_reference_is_one_and_has_no_oddity_beside_itself() {
@@ -39,7 +21,8 @@ fn every_reference_is_one_and_has_no_oddity_beside_itself() {
             let operation = catalogue::find(&cost.operation).unwrap_or_else(|| panic!("{name}: {}", cost.operation));
             assert!(cost.version <= operation.version, "{name}: {}", cost.operation);
         }
-        let own = write(&data, "own.json", &like(name));
+        let own = data.path().join("own.json");
+        fs::write(&own, serde_json::to_vec(&world::like(name)).expect("JSON")).expect("written");
         let page = howslow(&data).arg("show").arg(&own).assert().success();
         page.stdout(contains("Nothing odd: of ").and(contains("Odd here").not()));
         howslow(&data).args(["show", name]).assert().success().stdout(contains(name));

@@ -100,9 +100,7 @@ fn the_books_of_todays_cores_use_the_ids_of_their_architectures_operations() {
 
 #[test]
 fn the_paper_of_rsx_is_read_to_its_last_digit() {
-    let data = folder();
-    let json = howslow(&data).args(["show", "pdp-11-24", "--json"]).assert().success();
-    let run = record::run_from_bytes(&json.get_output().stdout).expect("a run");
+    let run = store::book("pdp-11-24").expect("the book").expect("it can be read").run();
     let figure = |id: &str| run.cost(id, &[]).map(|cost| cost.net_ns).expect("a cost");
     let near = |one: f64, other: f64| assert!((one - other).abs() < 1e-6 * other, "{one} {other}");
     near(figure("rsx.gssw").typical.0, 1e9 / 2310.0);

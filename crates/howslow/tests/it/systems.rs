@@ -3,14 +3,12 @@
 
 mod program;
 
-use std::path::Path;
-use std::process::Command;
-use std::time::{Duration, Instant};
+use std::process::{Command, Output};
+use std::time::Duration;
 
 use record::{Cost, Run};
-use tempfile::TempDir;
 
-use crate::support::cost;
+use crate::support::{cost, count, folder, is_installed, run_of};
 use program::{program, target};
 
 /// What is measured: instructions, memory, the kernel, a signal, two processes, a page.
@@ -26,9 +24,6 @@ const MEASURED: [&str; 7] = [
 
 /// What an emulator may lack; it is measured or skipped with a reason.
 const MAYBE: [&str; 4] = ["crossing.vdso", "process.exec", "call.landlock_create_ruleset", "call.seccomp"];
-
-/// Nothing here takes a minute, so a command that takes ten hangs.
-const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A system to run on: the architecture of the program, and the emulator of its processor.
 #[derive(Clone, Copy)]
@@ -52,7 +47,7 @@ impl System {
             None
         };
         if let Some(emulator) = self.emulator
-            && Command::new(emulator).arg("--version").output().is_err()
+            && !is_installed(emulator)
         {
             return missing(&format!("{emulator} is not installed"), "apt-get install qemu-user");
         }
@@ -67,42 +62,21 @@ impl System {
 
     /// Measures; `None` if it cannot run.
     fn run(self, patterns: &[&str]) -> Option<Run> {
-        let data = tempfile::tempdir().expect("a folder");
         let mut command = self.command()?;
         command.arg("run").args(patterns);
         // On a system that is never quiet, more time would not help.
         command.args(["--json", "--rounds", "2", "--precision", "50%", "--budget", "8s"]);
-        let (status, text, errors) = output(&mut command, &data);
-        let run = record::run_from_bytes(text.as_bytes());
-        let run = run.unwrap_or_else(|error| panic!("{}: {error}: {errors}", self.architecture));
-        assert_eq!(status, Some(if run.skipped.is_empty() { 0 } else { 3 }), "exit status: {errors}");
-        let left: Vec<_> = std::fs::read_dir(data.path().join("scratch")).expect("a folder").flatten().collect();
-        assert!(left.is_empty(), "left behind: {left:?}");
-        Some(run)
+        Some(run_of(&ended(command)))
     }
 }
 
-/// Runs it to its end. Returns the exit status and its output.
-fn output(command: &mut Command, data: &TempDir) -> (Option<i32>, String, String) {
-    let scratch = data.path().join("scratch");
-    std::fs::create_dir_all(&scratch).expect("a folder");
-    let (text, errors) = (data.path().join("text"), data.path().join("errors"));
-    let file = |path: &Path| std::fs::File::create(path).expect("a file");
-    command.env("HOWSLOW_DATA", data.path().join("data")).env("TMPDIR", &scratch);
-    let mut child = command.stdout(file(&text)).stderr(file(&errors)).spawn().expect("it starts");
-    let begin = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().expect("it can be waited for") {
-            break status;
-        }
-        if begin.elapsed() > PATIENCE {
-            child.kill().expect("killed");
-            panic!("{command:?} hung");
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    };
-    let read = |path: &Path| std::fs::read_to_string(path).expect("text");
-    (status.code(), read(&text), read(&errors))
+/// How it ended. Nothing here takes a minute, so a command that takes ten hangs, and is killed. Checks that nothing is left behind.
+fn ended(mut command: Command) -> Output {
+    let (data, scratch) = (folder(), folder());
+    command.env("HOWSLOW_DATA", data.path()).env("TMPDIR", scratch.path());
+    let output = assert_cmd::Command::from_std(command).timeout(Duration::from_secs(600)).output().expect("it starts");
+    assert_eq!(count(&scratch), 0, "left behind");
+    output
 }
 
 /// The cost of one of the patterns that were measured.
@@ -153,12 +127,12 @@ fn the_static_program_measures_native_and_emulated() {
 #[test]
 fn the_other_verbs_work_under_emulators() {
     'systems: for system in [NATIVE, X86_64, AARCH64] {
-        let data = tempfile::tempdir().expect("a folder");
         for (arguments, wanted) in [(&["list", "crossing"][..], "crossing.process"), (&["doctor"], "Linux")] {
             let Some(mut command) = system.command() else { continue 'systems };
-            let (status, text, errors) = output(command.args(arguments), &data);
-            assert_eq!(status, Some(0), "{arguments:?}: {errors}");
-            assert!(text.contains(wanted), "{arguments:?} prints {text}");
+            command.args(arguments);
+            let output = ended(command);
+            let is_expected = output.status.success() && String::from_utf8_lossy(&output.stdout).contains(wanted);
+            assert!(is_expected, "{arguments:?}: {output:?}");
         }
     }
 }

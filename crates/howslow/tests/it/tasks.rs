@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::support::{QUICK, folder, howslow};
+use crate::support::{QUICK, folder, howslow, path_with};
 
 /// Runs a task in a folder of its own, where it finds howslow, and returns what it prints. It has three commands at most.
 fn done(name: &str, data: &TempDir) -> String {
@@ -15,8 +15,7 @@ fn done(name: &str, data: &TempDir) -> String {
     let commands = script.lines().filter(|line| line.starts_with("howslow "));
     assert!((1..=3).contains(&commands.count()), "{script}");
     let program = assert_cmd::cargo::cargo_bin("howslow");
-    let path =
-        format!("{}:{}", program.parent().expect("a folder").display(), std::env::var("PATH").unwrap_or_default());
+    let path = path_with(program.parent().expect("a folder"));
     let mut shell = Command::new("sh");
     shell.args(["-c", &script]).current_dir(data.path()).env("HOWSLOW_DATA", data.path());
     shell.envs([("PATH", path.as_str()), ("BUDGET", "4s"), ("HOWSLOW_STORE", "files")]);

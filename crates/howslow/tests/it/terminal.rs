@@ -10,7 +10,7 @@ use assert_cmd::cargo::cargo_bin;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{QUICK, comes, folder, kill, run_of, until};
+use crate::support::{QUICK, TRIES, comes, folder, is_installed, kill, run_of, until};
 use crate::widths::widest;
 use emulator::{Behaviour, Seat, Terminal, ended};
 
@@ -31,9 +31,6 @@ fn json(text: &str) -> Value {
 fn rate(payload: &Value, kind: &str) -> f64 {
     payload[kind]["bytes_per_second"].as_f64().unwrap_or_else(|| panic!("{payload}"))
 }
-
-/// A busy machine may disturb any one measurement.
-const TRIES: usize = 6;
 
 /// The command at a terminal that an emulator reads.
 fn at(arguments: &[&str], behaviour: Behaviour) -> Seat {
@@ -76,7 +73,6 @@ fn the_rate_is_that_of_the_parser_and_not_of_the_buffer() {
 fn a_window_that_changes_its_size_is_reported() {
     let seat = at(&["--json", "--budget", "2s"], Behaviour::GOOD);
     until("raw mode", || seat.terminal.is_raw());
-    std::thread::sleep(Duration::from_millis(200));
     seat.terminal.resize(30, 100);
     let ((status, stdout, stderr), _) = seat.last();
     assert_eq!((status, stderr.as_str()), (Some(0), ""));
@@ -147,20 +143,22 @@ fn one_that_is_closed() {
     assert_eq!((status, stdout.as_str()), (Some(129), ""));
 }
 
+/// The command in the middle of a long measurement.
+fn measuring(behaviour: Behaviour) -> Seat {
+    let seat = at(&["--budget", "60s"], behaviour);
+    until("questions", || seat.terminal.is_raw() && seat.terminal.parsed() > 1 << 10);
+    seat
+}
+
 fn one_that_is_killed_leaves_the_terminal_as_it_was() {
     for speed in [50e3, 5e6] {
-        let seat = at(&["--budget", "60s"], Behaviour { speed, ..Behaviour::GOOD });
-        until("raw mode", || seat.terminal.is_raw());
-        std::thread::sleep(Duration::from_millis(300));
-        seat.killed(Signal::KILL);
+        measuring(Behaviour { speed, ..Behaviour::GOOD }).killed(Signal::KILL);
     }
 }
 
 fn ctrl_c_and_sigterm_end_it_cleanly() {
     for (signal, status) in [(None, 130), (Some(Signal::TERM), 143), (Some(Signal::HUP), 129)] {
-        let seat = at(&["--budget", "60s"], Behaviour::GOOD);
-        until("raw mode", || seat.terminal.is_raw());
-        std::thread::sleep(Duration::from_millis(300));
+        let seat = measuring(Behaviour::GOOD);
         match signal {
             None => seat.terminal.press(b"x\x03"),
             Some(signal) => kill(seat.running.id(), signal),
@@ -181,7 +179,7 @@ fn one_in_the_background_is_a_misuse() {
 }
 
 fn tmux_answers_itself_and_is_named() {
-    if Command::new("tmux").arg("-V").output().is_err() {
+    if !is_installed("tmux") {
         testing::not_tested!("there is no tmux; apt-get install tmux");
         return;
     }

@@ -303,7 +303,7 @@ fn readme_gives_the_two_commands_and_the_check_runs_the_second() {
 #[test]
 fn every_verb_is_in_the_readme() {
     let readme = read(&root().join("README.md"));
-    for verb in every_verb().iter().filter(|words| words.len() == 1) {
+    for verb in every_verb().filter(|words| words.len() == 1) {
         assert!(readme.contains(&format!("howslow {}", verb[0])), "{verb:?}");
     }
 }

@@ -23,15 +23,14 @@ struct Place {
 /// A folder with the object, if there is a C compiler.
 fn place() -> Place {
     let folder = folder();
-    let object = compiled(folder.path(), "object", OBJECT, &[]);
+    let object = compiled(folder.path(), "object", OBJECT);
     Place { folder, object }
 }
 
-fn compiled(folder: &Path, name: &str, source: &str, more: &[&str]) -> Option<PathBuf> {
+fn compiled(folder: &Path, name: &str, source: &str) -> Option<PathBuf> {
     let (from, to) = (folder.join(format!("{name}.c")), folder.join(format!("{name}.so")));
     fs::write(&from, source).expect("written");
-    let usual = ["-O1", "-w", "-shared", "-fPIC"].map(OsStr::new).into_iter();
-    cc(to, usual.chain([from.as_os_str()]).chain(more.iter().map(OsStr::new)))
+    cc(to, ["-O1", "-w", "-shared", "-fPIC"].map(OsStr::new).into_iter().chain([from.as_os_str()]))
 }
 
 impl Place {
@@ -95,7 +94,7 @@ fn guide(place: &Place) -> Vec<&'static str> {
         after.split("```").next().expect("its end").to_owned()
     };
     let mut names = Vec::new();
-    if compiled(place.folder.path(), "mine", &example("c"), &[]).is_some() {
+    if compiled(place.folder.path(), "mine", &example("c")).is_some() {
         names.extend(["./mine.so:sum", "./mine.so:sum_times"]);
     }
     fs::write(place.folder.path().join("fast.rs"), example("rust")).expect("written");
@@ -143,7 +142,7 @@ fn what_cannot_be_loaded_or_has_no_such_routine_is_refused() {
     // Constructors run apart.
     let source = "#include <stdio.h>\n#include <stdlib.h>\n__attribute__((constructor)) static void start(void) \
                   { puts(\"PRINTED\"); fflush(stdout); abort(); }\nvoid routine(void) {}";
-    compiled(place.folder.path(), "abrupt", source, &[]);
+    compiled(place.folder.path(), "abrupt", source);
     let refused = |words: &[&str], expected: &str| {
         place.time().args(words).assert().code(2).stdout(is_empty()).stderr(contains(expected));
     };
@@ -157,7 +156,8 @@ fn what_cannot_be_loaded_or_has_no_such_routine_is_refused() {
 #[test]
 fn commands_are_timed_beside_the_command_that_does_nothing() {
     let place = place();
-    let prints = "sh -c 'sleep 0.01; echo PRINTED; echo PRINTED >&2'";
+    // It sleeps for longer than a busy machine delays the other.
+    let prints = "sh -c 'sleep 0.2; echo PRINTED; echo PRINTED >&2'";
     let result =
         place.time().args(["-c", prints, "-o", "run.json"]).args(QUICK).args(["--", "true"]).assert().success();
     let page = contains("command.nothing").and(contains("user")).and(contains("switches"));

@@ -123,10 +123,9 @@ fn parameters_are_the_points_of_the_costs_and_steps_happen_around_every_run() {
 #[test]
 fn what_was_set_up_is_cleaned_up_where_a_signal_ends_the_trial() {
     let data = folder();
-    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("howslow"));
-    command.env("HOWSLOW_DATA", data.path().join("data")).current_dir(data.path());
+    let mut command = support::program(&data);
     command.args(["time", "--setup", "echo made >> log", "--cleanup", "echo gone >> log"]);
-    command.args(["-c", "sh -c 'touch begun; exec sleep 60'"]);
+    command.args(["-c", "sh -c 'touch begun; exec sleep 60'"]).current_dir(data.path());
     let mut running =
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
     support::until("the trial", || data.path().join("begun").exists());

@@ -1,6 +1,6 @@
 //! `howslow top` on a terminal of the tests' own, and without one.
 
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use assert_cmd::cargo::cargo_bin;
@@ -8,7 +8,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{children, folder, howslow, kill, until};
+use crate::support::{children, folder, howslow, is_gone, kill, state, until};
 use crate::terminal::emulator::{Seat, Terminal, ended};
 
 /// The command on a screen. The accounts need no right, and most of what a screen does is the same.
@@ -26,16 +26,6 @@ fn shown(command: Command) -> Seat {
     seat
 }
 
-fn send(child: &Child, signal: Signal) {
-    kill(child.id(), signal);
-}
-
-/// The letter of a process's state in /proc.
-fn state(child: &Child) -> Option<char> {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).ok()?;
-    stat.rsplit_once(") ")?.1.chars().next()
-}
-
 #[test]
 fn however_it_stops_or_ends_the_terminal_is_restored() {
     it_stops_and_continues_with_the_terminal_given_back();
@@ -49,7 +39,7 @@ fn keys_and_signals_end_it() {
     let data = folder();
     for (signal, status) in [(Signal::TERM, 143), (Signal::HUP, 129), (Signal::INT, 130)] {
         let seat = shown(top(&data, &[]));
-        send(&seat.running, signal);
+        kill(seat.running.id(), signal);
         ends(seat, status);
     }
     for keys in [&b"q"[..], b"\x03", b"?x/abc\x1b[Aq\rd9"] {
@@ -94,10 +84,11 @@ fn this_process_is_shown_in_every_size() {
         if (rows, columns) == (24, 80) {
             until(&process, || is_busy() && terminal.shows(&process));
         }
-        assert_eq!(state(&seat.running).filter(|state| *state != 'Z').map(|_| ()), Some(()), "it goes on");
+        let pid = seat.running.id();
+        assert!(!is_gone(pid), "it goes on");
         // What is killed after its guardian leaves its last frame.
-        children(seat.running.id()).into_iter().for_each(|guardian| kill(guardian, Signal::KILL));
-        send(&seat.running, Signal::KILL);
+        children(pid).into_iter().for_each(|guardian| kill(guardian, Signal::KILL));
+        kill(pid, Signal::KILL);
         let emulated = seat.unrestored();
         let screen = emulated.parser.screen();
         assert!(screen.alternate_screen());
@@ -123,21 +114,21 @@ fn what_is_killed_leaves_the_terminal_as_it_was() {
 fn it_stops_and_continues_with_the_terminal_given_back() {
     let data = folder();
     let seat = shown(top(&data, &[]));
-    let (terminal, running) = (&seat.terminal, &seat.running);
+    let (terminal, pid) = (&seat.terminal, seat.running.id());
     let continues = || {
-        send(running, Signal::CONT);
+        kill(pid, Signal::CONT);
         until("raw mode", || terminal.is_raw());
     };
-    let stops: [&dyn Fn(); 2] = [&|| send(running, Signal::TSTP), &|| terminal.press(b"\x1a")];
+    let stops: [&dyn Fn(); 2] = [&|| kill(pid, Signal::TSTP), &|| terminal.press(b"\x1a")];
     for stop in stops {
         stop();
-        until("the stop", || state(running) == Some('T'));
+        until("the stop", || state(pid) == Some('T'));
         assert!(terminal.is_as_before());
         continues();
     }
     // This stop cannot be noticed, and the shell takes the terminal meanwhile.
-    send(running, Signal::STOP);
-    until("the stop", || state(running) == Some('T'));
+    kill(pid, Signal::STOP);
+    until("the stop", || state(pid) == Some('T'));
     terminal.reset();
     continues();
     terminal.press(b"q");
@@ -151,10 +142,11 @@ fn a_terminal_that_is_closed_or_takes_nothing_does_not_hold_it() {
     let mut terminal = Terminal::new();
     let running = terminal.start_shown(top(&data, &[]));
     until("raw mode", || terminal.is_raw());
-    // Nobody reads: soon no frame fits.
+    terminal.fill();
+    // The next frame, which finds no room, is due within a tenth of a second.
     terminal.resize(100, 300);
-    std::thread::sleep(Duration::from_millis(1500));
-    send(&running, Signal::TERM);
+    std::thread::sleep(Duration::from_millis(300));
+    kill(running.id(), Signal::TERM);
     assert_eq!(ended(running).0, Some(143));
     assert!(terminal.is_as_before());
 }

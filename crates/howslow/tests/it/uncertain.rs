@@ -7,7 +7,7 @@ use std::process::Stdio;
 use record::{Doubt, Run};
 use tempfile::TempDir;
 
-use crate::support::{Ours, folder, howslow};
+use crate::support::{Ours, TRIES, folder, howslow};
 
 fn run(data: &TempDir, arguments: &[&str]) -> Run {
     let result = howslow(data).arg("run").args(arguments).arg("--json").assert().success();
@@ -22,17 +22,21 @@ fn no_figure_lies_outside_its_own_samples_whatever_is_remembered() {
     let host = fs::read_to_string("/proc/sys/kernel/hostname").expect("a name");
     let absurd = format!(r#"{{"machines":{{"{machine} {}":{{"width_cycles":0.061,"cycle_ns":0.1}}}}}}"#, host.trim());
     fs::write(data.path().join("known.json"), absurd).expect("written");
-    for number in 1..=4 {
-        let run = run(&data, &["loop.empty", "syscall.getppid", "--budget", "2s"]);
-        let of_all = |is_meant: fn(&Doubt) -> bool| run.costs.iter().all(|cost| cost.doubts.iter().any(is_meant));
-        let never = of_all(|doubt| matches!(doubt, Doubt::FromDisturbed { .. }));
+    let measured = || run(&data, &["loop.empty", "syscall.getppid", "--budget", "2s"]);
+    let of_all =
+        |run: &Run, is_meant: fn(&Doubt) -> bool| run.costs.iter().all(|cost| cost.doubts.iter().any(is_meant));
+    let known = || fs::read_to_string(data.path().join("known.json")).expect("it is remembered");
+    // Three runs far away from it report so, and then it is forgotten.
+    for number in 1..=3 {
         // A check may be that narrow by luck.
-        let hardly = of_all(|doubt| matches!(doubt, Doubt::FromDisturbed { .. } | Doubt::FewQuiet { .. }));
-        let known = fs::read_to_string(data.path().join("known.json")).expect("it is remembered");
-        // Three runs far away from it report so, and then it is forgotten.
-        assert!(if number <= 3 { hardly } else { !never }, "run {number}: {known}");
-        assert_eq!(known.contains("0.061"), number < 3, "run {number}: {known}");
+        let hardly = |doubt: &Doubt| matches!(doubt, Doubt::FromDisturbed { .. } | Doubt::FewQuiet { .. });
+        assert!(of_all(&measured(), hardly), "run {number}: {}", known());
+        assert_eq!(known().contains("0.061"), number < 3, "run {number}: {}", known());
     }
+    // On a busy machine a run may lack undisturbed batches all the same.
+    let mut later = std::iter::repeat_with(measured).take(TRIES);
+    assert!(later.any(|run| !of_all(&run, |doubt| matches!(doubt, Doubt::FromDisturbed { .. }))), "{}", known());
+    assert!(!known().contains("0.061"), "{}", known());
 }
 
 /// A busy loop on one CPU that ends with the test.

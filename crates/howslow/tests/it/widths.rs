@@ -1,12 +1,11 @@
 //! No line is wider than the terminal, on any verb that prints a page.
 
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 
 use assert_cmd::cargo::cargo_bin;
 use tempfile::TempDir;
 
-use crate::support::{EXAMPLE, REPLAY, folder, howslow};
+use crate::support::{EXAMPLE, REPLAY, at_once, folder, howslow};
 use crate::terminal::emulator::printed;
 
 /// Commands that read what is kept or measure for less than a second.
@@ -85,29 +84,20 @@ fn no_page_is_wider_than_its_terminal() {
 /// Checks that these commands end with one of these statuses, and print lines that fit on a terminal of these columns: pages, messages
 /// and progress. Several run at a time, because most of them wait for something.
 pub fn fit<'w>(data: &TempDir, statuses: &[i32], cases: impl Iterator<Item = (&'w [&'w str], u16)> + Send) {
-    let queue = Mutex::new(cases);
-    let work = || {
-        let mut wrong = Vec::new();
-        loop {
-            let next = queue.lock().expect("no panic holds it").next();
-            let Some((words, columns)) = next else { return wrong };
-            let (status, text) = printed(command(data, words), columns);
-            let is_right = status.is_some_and(|status| statuses.contains(&status));
-            if !is_right || text.contains("panicked") || text.trim().is_empty() {
-                wrong.push(format!("{words:?} at {columns}: {status:?}: {text}"));
-            }
-            // What a progress bar draws over has its own returns.
-            let drawn = text.replace('\r', "\n").replace("\x1b[1A", "\n").replace("\x1b[2K", "\n");
-            // The help is filled by a library, which breaks no word.
-            let may_be_wide = columns == 20 && words.contains(&"--help");
-            let found = widest(&drawn).filter(|(width, _)| *width > usize::from(columns) && !may_be_wide);
-            wrong.extend(found.map(|(width, line)| format!("{words:?} at {columns}: {width}: {line}")));
+    let wrong = at_once(4, cases, |(words, columns)| {
+        let (status, text) = printed(command(data, words), columns);
+        let is_right = status.is_some_and(|status| statuses.contains(&status));
+        if !is_right || text.contains("panicked") || text.trim().is_empty() {
+            return Some(format!("{words:?} at {columns}: {status:?}: {text}"));
         }
-    };
-    let wrong: Vec<String> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..4).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().flat_map(|worker| worker.join().expect("all are looked at")).collect()
+        // What a progress bar draws over has its own returns.
+        let drawn = text.replace('\r', "\n").replace("\x1b[1A", "\n").replace("\x1b[2K", "\n");
+        // The help is filled by a library, which breaks no word.
+        let may_be_wide = columns == 20 && words.contains(&"--help");
+        let found = widest(&drawn).filter(|(width, _)| *width > usize::from(columns) && !may_be_wide);
+        found.map(|(width, line)| format!("{words:?} at {columns}: {width}: {line}"))
     });
+    let wrong: Vec<String> = wrong.into_iter().flatten().collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

@@ -72,10 +72,8 @@ mod tests {
             let mut person = Person::new(number, 3, &script, 9);
             assert!(requests.len() > 10);
             for request in requests {
-                assert_eq!((request.kind, request.think_s), {
-                    let (kind, think) = person.next(&script);
-                    (kind, think / 1e9)
-                });
+                let (kind, think) = person.next(&script);
+                assert_eq!((request.kind, request.think_s), (kind, think / 1e9));
             }
         }
         assert_ne!(found.users[0], requests(8).users[0]);

@@ -14,10 +14,6 @@ pub(super) fn measured(setting: &Setting, tally: Tally, before: &Counts, after: 
     let (user, system) = (sum(|rusage| rusage.user_s), sum(|rusage| rusage.system_s));
     // The group counts all processor time exactly; how it divides is known of the interactions that ended.
     let share = if user + system > 0.0 { user / (user + system) } else { 1.0 };
-    let difference = |later: Pressure, earlier: Pressure| Pressure {
-        some_s: later.some_s - earlier.some_s,
-        full_s: later.full_s - earlier.full_s,
-    };
     Measured {
         configuration: setting.configuration.clone(),
         elapsed_s,
@@ -34,7 +30,10 @@ pub(super) fn measured(setting: &Setting, tally: Tally, before: &Counts, after: 
             anonymous_refaults: after.refaults.1 - before.refaults.1,
             device_s: after.device_s.zip(before.device_s).map(|(after, before)| after - before),
         },
-        pressure: after.pressure.zip(before.pressure).map(|(after, before)| difference(after, before)),
+        pressure: after.pressure.zip(before.pressure).map(|(after, before)| Pressure {
+            some_s: after.some_s - before.some_s,
+            full_s: after.full_s - before.full_s,
+        }),
         killed_for_memory: after.killed_for_memory.saturating_sub(before.killed_for_memory),
         fault: setting.fault,
         sums: tally.sums,

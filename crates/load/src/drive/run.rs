@@ -8,6 +8,7 @@ use std::os::unix::net::UnixListener;
 use std::time::Duration;
 
 use analysis::load::{Finished, Measured, Outcome};
+use operation::Usage;
 use rustix::event::{Timespec, epoll};
 use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime};
 
@@ -310,33 +311,31 @@ impl<'a> Driver<'a> {
 
     /// A user's process has reported, or has ended.
     fn hear(&mut self, user: u32) {
-        const KILLED: Outcome = Outcome::Killed(libc::SIGKILL);
-        let Some(heard) = self.people[user as usize].stream.as_mut().map(Report::hear) else { return };
-        match heard {
-            Ok(report) if report.is_ready() => self.people[user as usize].ready = true,
-            Ok(report) => self.finish(user, report, report.outcome()),
-            Err(_) => {
-                self.people[user as usize].ready = true;
-                let stream = self.people[user as usize].stream.take();
-                stream.map(|stream| epoll::delete(&self.epoll, &stream));
-                if self.people[user as usize].serves.is_some_and(|serves| serves.reported) {
-                    self.finish(user, Report { ended: nanoseconds(), ..Report::default() }, KILLED);
-                }
-            }
+        let person = &mut self.people[user as usize];
+        let Some(heard) = person.stream.as_mut().map(Report::hear) else { return };
+        let report = heard.unwrap_or_else(|_| {
+            let stream = person.stream.take();
+            stream.map(|stream| epoll::delete(&self.epoll, &stream));
+            let outcome = person.serves.filter(|serves| serves.reported).map(|_| Outcome::Killed(libc::SIGKILL));
+            Report::now(outcome, Usage::default())
+        });
+        match report.outcome {
+            Some(outcome) => self.finish(user, &report, outcome),
+            None => person.ready = true,
         }
     }
 
     /// An interaction has ended: the next of the queue goes in, and its user thinks.
-    fn finish(&mut self, user: u32, report: Report, outcome: Outcome) {
+    fn finish(&mut self, user: u32, report: &Report, outcome: Outcome) {
         let Some(served) = self.people[user as usize].serves.take() else { return };
         let finished = Finished {
             interaction: served.request.interaction,
             wait_s: (served.admitted - served.request.arrived) / 1e9,
             response_s: (report.ended - served.request.arrived) / 1e9,
-            user_s: report.user / 1e9,
-            system_s: report.system / 1e9,
-            minor_faults: report.minor,
-            major_faults: report.major,
+            user_s: report.used.user / 1e9,
+            system_s: report.used.system / 1e9,
+            minor_faults: report.used.minor_faults,
+            major_faults: report.used.major_faults,
             outcome,
         };
         self.tally.finish(finished);
@@ -344,9 +343,8 @@ impl<'a> Driver<'a> {
         let before = self.gate.inside();
         let next = self.gate.leave();
         self.note_turn(before);
-        match next {
-            Some(next) if !self.closing => self.admit(next),
-            _ => {}
+        if let Some(next) = next.filter(|_| !self.closing) {
+            self.admit(next);
         }
         if served.request.user.is_some() {
             self.think(user);

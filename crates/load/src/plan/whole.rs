@@ -174,15 +174,15 @@ impl Plan {
 /// Says in which line and at which key the text is wrong.
 fn located(text: &str, error: &toml::de::Error) -> PlanError {
     let start = error.span().map_or(0, |span| span.start.min(text.len()));
-    let before = text.get(..start).unwrap_or_default();
-    let line_text = text.lines().nth(before.matches('\n').count()).unwrap_or_default().trim();
+    let lines_before = text.get(..start).unwrap_or_default().matches('\n').count();
+    let line_text = text.lines().nth(lines_before).unwrap_or_default().trim();
     let key = match line_text.split_once('=') {
         _ if line_text.starts_with('[') => line_text.to_string(),
         Some((key, _)) => format!("key {}", key.trim()),
         None => String::new(),
     };
     PlanError::Malformed {
-        line: before.matches('\n').count() + 1,
+        line: lines_before + 1,
         key: record::printable(&key),
         why: record::printable(error.message()),
     }

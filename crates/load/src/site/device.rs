@@ -27,15 +27,12 @@ const NO_ZRAM: &str = "load the module zram (modprobe zram)";
 /// A page device in use. Dropping it removes it.
 pub struct Device {
     kind: Kind,
-    mark: [u8; 16],
-    /// The name of the ledger in which it stands.
-    owner: String,
     /// Where the kernel counts what the block device does.
     counts: Option<PathBuf>,
 }
 
 enum Kind {
-    File(PathBuf, Option<Identity>),
+    File(SwapFile),
     Zram(u32),
 }
 
@@ -78,9 +75,7 @@ impl Device {
 impl Drop for Device {
     fn drop(&mut self) {
         let _ = match &self.kind {
-            Kind::File(path, identity) => {
-                SwapFile { path, mark: &self.mark, owner: &self.owner, identity: *identity }.remove(true)
-            }
+            Kind::File(file) => file.remove(true).map(|_| ()),
             Kind::Zram(number) => take_zram_away(*number),
         };
     }
@@ -89,19 +84,21 @@ impl Drop for Device {
 fn swap_file(size: u64, folder: &Path, ledger: &Ledger, mark: [u8; 16]) -> Result<Device, LoadError> {
     const ELSEWHERE: &str = "set TMPDIR to a folder on a disk with more space, or give the plan a smaller device_size";
     let path = folder.join(format!("{}.swap", ledger.name));
-    let reported = |what: &str| format!("{what} the swap file {}", path.display());
-    let failed = |what: &str, error: &Error, remedy: &str| LoadError::setup(reported(what), error, remedy);
+    let failed = |what: &str, error: &Error, remedy: &str| {
+        LoadError::setup(format!("{what} the swap file {}", path.display()), error, remedy)
+    };
     ledger
         .note(&Entry::SwapFile { path: path.clone(), mark })
         .map_err(|error| failed("write down", &error, "check the ledger's folder"))?;
+    let kind = |identity| Kind::File(SwapFile { path: path.clone(), mark, owner: ledger.name.clone(), identity });
     // Dropped, it removes what was made so far.
-    let mut device = Device { kind: Kind::File(path.clone(), None), mark, owner: ledger.name.clone(), counts: None };
+    let mut device = Device { kind: kind(None), counts: None };
     let mut make = || -> std::io::Result<File> {
         has_room(folder, size)?;
         let mut file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
         let identity = Identity::of(&file)?;
         ledger.note(&Entry::Made { path: path.clone(), identity })?;
-        device.kind = Kind::File(path.clone(), Some(identity));
+        device.kind = kind(Some(identity));
         // The mark first: a file without it is never removed.
         file.write_all(&header(pages(size), &mark))?;
         rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, size)?;
@@ -142,7 +139,7 @@ fn zram(size: u64, ledger: &Ledger, mark: [u8; 16]) -> Result<Device, LoadError>
     let number = number.map_err(|error| failed("add a zram device", &error))?;
     let number: u32 = number.trim().parse().map_err(|_| failed("add a zram device", &Error::other("no number")))?;
     let counts = Some(format!("/sys/block/zram{number}/stat").into());
-    let device = Device { kind: Kind::Zram(number), mark, owner: ledger.name.clone(), counts };
+    let device = Device { kind: Kind::Zram(number), counts };
     // Another program added one in the same moment.
     if number != expected {
         note(number)?;
@@ -205,44 +202,44 @@ fn is_marked(mut file: impl Read, mark: &[u8; 16]) -> bool {
 }
 
 /// A swap file as it stands in a ledger.
-pub(super) struct SwapFile<'a> {
-    pub path: &'a Path,
-    pub mark: &'a [u8; 16],
+pub(super) struct SwapFile {
+    pub path: PathBuf,
+    pub mark: [u8; 16],
     /// The name of the ledger.
-    pub owner: &'a str,
+    pub owner: String,
     /// `None` if its maker was killed before it wrote this down.
     pub identity: Option<Identity>,
 }
 
-impl SwapFile<'_> {
-    /// Turns it off and removes it. Returns what was removed; nothing if there is another file, or one that may be somebody else's.
-    pub fn remove(&self, same_boot: bool) -> std::io::Result<Option<String>> {
+impl SwapFile {
+    /// Turns it off and removes it. Returns false if there is another file, or one that may be somebody else's.
+    pub fn remove(&self, same_boot: bool) -> std::io::Result<bool> {
         let name = format!("{}.swap", self.owner);
         let opened = self.path.parent().filter(|_| self.path.ends_with(&name)).map(ours::folder);
-        let Some(Ok(folder)) = opened else { return Ok(None) };
-        let Ok(file) = ours::file(&folder, &name, OFlags::RDONLY) else { return Ok(None) };
+        let Some(Ok(folder)) = opened else { return Ok(false) };
+        let Ok(file) = ours::file(&folder, &name, OFlags::RDONLY) else { return Ok(false) };
         let found = Identity::of(&file)?;
         // A howslow that was killed before the mark was written leaves an empty file.
-        let is_marked = file.metadata()?.len() == 0 || is_marked(&file, self.mark);
+        let is_marked = file.metadata()?.len() == 0 || is_marked(&file, &self.mark);
         if !is_marked || self.identity.is_some_and(|identity| identity != found) {
-            return Ok(None);
+            return Ok(false);
         }
         if same_boot {
             turn_off(&PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())))?;
         }
         unlinkat(&folder, &name, AtFlags::empty())?;
-        Ok(Some(format!("the swap file {}", self.path.display())))
+        Ok(true)
     }
 }
 
-/// Turns a compressed device of howslow's off and removes it. Returns what was removed; nothing if it may be somebody else's: if it
-/// bears another mark, or none and was not added right after the time in ms at which a ledger recorded it.
-pub(super) fn remove_zram(number: u32, mark: &[u8; 16], noted: u64) -> std::io::Result<Option<String>> {
+/// Turns a compressed device of howslow's off and removes it. Returns false if it may be somebody else's: if it bears another mark,
+/// or none and was not added right after the time in ms at which a ledger recorded it.
+pub(super) fn remove_zram(number: u32, mark: &[u8; 16], noted: u64) -> std::io::Result<bool> {
     /// The kernel takes less than a millisecond, on a busy machine perhaps a second. Its clock of files is up to 10 ms behind.
     const BEFORE_MS: u64 = 10;
     const AFTER_MS: u64 = 1000;
     let path = format!("/dev/zram{number}");
-    let Ok(mut device) = File::open(&path) else { return Ok(None) };
+    let Ok(mut device) = File::open(&path) else { return Ok(false) };
     let mut page = vec![0; rustix::param::page_size()];
     let is_own = match device.read_exact(&mut page) {
         Ok(()) if bears(&page, mark) => true,
@@ -254,7 +251,10 @@ pub(super) fn remove_zram(number: u32, mark: &[u8; 16], noted: u64) -> std::io::
         }
     };
     drop(device);
-    if is_own { take_zram_away(number) } else { Ok(None) }
+    if is_own {
+        take_zram_away(number)?;
+    }
+    Ok(is_own)
 }
 
 /// Since 1970.
@@ -262,13 +262,11 @@ fn milliseconds(time: SystemTime) -> u64 {
     time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
-fn take_zram_away(number: u32) -> std::io::Result<Option<String>> {
-    let path = PathBuf::from(format!("/dev/zram{number}"));
-    turn_off(&path)?;
+fn take_zram_away(number: u32) -> std::io::Result<()> {
+    turn_off(Path::new(&format!("/dev/zram{number}")))?;
     // Whoever looks at new block devices may still have it open.
     patiently(|| fs::write(format!("/sys/block/zram{number}/reset"), "1"))?;
-    patiently(|| fs::write(format!("{CONTROL}/hot_remove"), number.to_string()))?;
-    Ok(Some(format!("the device {}", path.display())))
+    patiently(|| fs::write(format!("{CONTROL}/hot_remove"), number.to_string()))
 }
 
 /// Tries again for a second while something is busy.
@@ -306,8 +304,8 @@ mod tests {
             let stays = [noted - 60_000, noted + 60_000].map(|other| remove_zram(number, &[7; 16], other));
             let remained = is_there(number);
             let goes = remove_zram(number, &[7; 16], noted);
-            assert!(stays.iter().all(|found| matches!(found, Ok(None))) && remained, "{stays:?}");
-            assert!(matches!(goes, Ok(Some(_))) && !is_there(number), "{goes:?}");
+            assert!(stays.iter().all(|found| matches!(found, Ok(false))) && remained, "{stays:?}");
+            assert!(matches!(goes, Ok(true)) && !is_there(number), "{goes:?}");
         }
         // One that somebody writes to is his.
         let Some((number, noted)) = added() else { return };
@@ -319,6 +317,6 @@ mod tests {
             .and_then(|mut found| found.write_all(&other));
         let stays = remove_zram(number, &[7; 16], noted);
         let goes = remove_zram(number, &[8; 16], 0);
-        assert!(written.is_ok() && matches!(stays, Ok(None)) && matches!(goes, Ok(Some(_))), "{stays:?} {goes:?}");
+        assert!(written.is_ok() && matches!(stays, Ok(false)) && matches!(goes, Ok(true)), "{stays:?} {goes:?}");
     }
 }

@@ -49,12 +49,10 @@ impl Group {
             group.limit(memory, swap).map_err(|error| LoadError::setup("limit the memory", &error, &remedy()))?;
         }
         if let Some(place) = &on.time {
-            let same = on.memory.as_ref() == Some(place);
-            group.time = Some(
-                if same { group.memory.clone() } else { None }
-                    .map_or_else(|| part(place, ledger, ""), Ok)
-                    .map_err(failed)?,
-            );
+            group.time = match &group.memory {
+                Some(memory) if on.memory.as_ref() == Some(place) => Some(memory.clone()),
+                _ => Some(part(place, ledger, "").map_err(failed)?),
+            };
         }
         group.open_accounts();
         Ok(group)
@@ -129,9 +127,8 @@ impl Group {
 
     /// Time spent waiting for memory: the group's own where the kernel gives it, else the machine's.
     pub fn pressure(&self) -> Option<Pressure> {
-        let own = self.memory.as_ref().filter(|controller| controller.version == 2);
-        let own =
-            own.map(|controller| read(&controller.folder.join("memory.pressure"))).filter(|text| !text.is_empty());
+        let own = self.memory.as_ref().filter(|part| part.version == 2);
+        let own = own.map(|part| read(&part.folder.join("memory.pressure"))).filter(|text| !text.is_empty());
         let text = own.unwrap_or_else(|| read(Path::new("/proc/pressure/memory")));
         Some(Pressure { some_s: pressure(&text, "some")?, full_s: pressure(&text, "full")? })
     }
@@ -164,24 +161,23 @@ fn part(place: &Place, ledger: &Ledger, controller: &str) -> std::io::Result<Par
 }
 
 /// Disables the controller for memory again below this group. It fails where somebody else uses it by now, which is right.
-pub(super) fn disable(path: &Path, identity: Identity) -> std::io::Result<Option<String>> {
+pub(super) fn disable(path: &Path, identity: Identity) {
     let file = ours::of_control_groups(path, OFlags::WRONLY).ok().flatten();
     if let Some(file) = file.filter(|file| Identity::of(file).is_ok_and(|found| found == identity)) {
         let _ = rustix::io::write(&file, b"-memory");
     }
-    Ok(None)
 }
 
 /// Ends the processes of a group whose name begins with this owner's and removes it. Without an identity it was left before it had
-/// any process: none is ended then. Returns what was removed; nothing if it is no control group, or another's.
-pub(super) fn remove(folder: &Path, owner: &str, identity: Option<Identity>) -> std::io::Result<Option<String>> {
+/// any process: none is ended then. Returns false if it is no control group, or another's.
+pub(super) fn remove(folder: &Path, owner: &str, identity: Option<Identity>) -> std::io::Result<bool> {
     /// Freeing the memory of a killed process takes tenths of a second, with a slow page device more.
     const PATIENCE: Duration = Duration::from_secs(5);
     let is_own = folder.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(owner));
     let group = ours::of_control_groups(folder, OFlags::RDONLY | OFlags::DIRECTORY);
-    let Some(group) = group.ok().flatten().filter(|_| is_own) else { return Ok(None) };
+    let Some(group) = group.ok().flatten().filter(|_| is_own) else { return Ok(false) };
     if identity.is_some_and(|identity| Identity::of(&group).is_ok_and(|found| found != identity)) {
-        return Ok(None);
+        return Ok(false);
     }
     let start = Instant::now();
     loop {
@@ -193,9 +189,9 @@ pub(super) fn remove(folder: &Path, owner: &str, identity: Option<Identity>) -> 
             let _ = kill_process(pid, Signal::KILL);
         });
         match fs::remove_dir(folder) {
-            Ok(()) => return Ok(Some(format!("the control group {}", folder.display()))),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(_) if identity.is_none() && !processes.is_empty() => return Ok(None),
+            Ok(()) => return Ok(true),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+            Err(_) if identity.is_none() && !processes.is_empty() => return Ok(false),
             Err(error) if start.elapsed() > PATIENCE => return Err(error),
             Err(_) => std::thread::sleep(Duration::from_millis(5)),
         }

@@ -56,20 +56,24 @@ impl Remains {
             })
         };
         for entry in entries.iter().rev() {
-            let result = match entry {
-                Entry::Boot(_) | Entry::Made { .. } => Ok(None),
+            let removed = match entry {
+                Entry::Boot(_) | Entry::Made { .. } => Ok(false),
                 Entry::SwapFile { path, mark } => {
-                    let file = SwapFile { path, mark, owner: &ledger.name, identity: made(path) };
-                    file.remove(same_boot)
+                    let (owner, identity) = (ledger.name.clone(), made(path));
+                    SwapFile { path: path.clone(), mark: *mark, owner, identity }.remove(same_boot)
                 }
                 // After another boot the names belong to somebody else.
-                _ if !same_boot => Ok(None),
+                _ if !same_boot => Ok(false),
                 Entry::Group(path) => group::remove(path, &ledger.name, made(path)),
-                Entry::Enabled { path, identity } => group::disable(path, *identity),
+                Entry::Enabled { path, identity } => {
+                    group::disable(path, *identity);
+                    Ok(false)
+                }
                 Entry::Zram { number, mark, ms } => device::remove_zram(*number, mark, *ms),
             };
-            match result {
-                Ok(removed) => self.removed.extend(removed),
+            match removed {
+                Ok(true) => self.removed.push(entry.to_string()),
+                Ok(false) => {}
                 Err(error) => self.stays.push(format!("{entry}: {error}")),
             }
         }
@@ -102,11 +106,15 @@ mod tests {
     }
 
     /// Writes a ledger of a process that has ended. Returns its name.
-    fn ended(folder: &Path, number: u32, mode: u32, lines: &[Entry]) -> PathBuf {
+    fn ended(folder: &tempfile::TempDir, mode: u32, lines: &[Entry]) -> PathBuf {
         let lines: Vec<String> = lines.iter().map(|line| serde_json::to_string(line).expect("JSON")).collect();
-        let path = folder.join(format!("{PREFIX}{number}-1.ledger"));
+        let path = folder.path().join(format!("{PREFIX}1-1.ledger"));
         write(&path, lines.join("\n") + "\n{\"group\":\"/sys/fs/cg", mode);
         path
+    }
+
+    fn swept(folder: &tempfile::TempDir) -> Remains {
+        Remains::sweep_in(&[folder.path().into()])
     }
 
     #[test]
@@ -122,16 +130,16 @@ mod tests {
         write(&precious, "", 0o600);
         let lines = [&file, &others, &precious].map(|path| Entry::SwapFile { path: path.clone(), mark });
         let made = [&file, &others].map(|path| Entry::Made { path: path.clone(), identity: identity(path) });
-        let dead = ended(folder.path(), 1, 0o600, &[&[Entry::Boot(boot())], &lines[..], &made].concat());
+        let dead = ended(&folder, 0o600, &[&[Entry::Boot(boot())], &lines[..], &made].concat());
 
-        let remains = Remains::sweep_in(&[folder.path().into()]);
+        let remains = swept(&folder);
         assert_eq!((remains.removed.len(), remains.stays.len()), (1, 0), "{remains:?}");
         assert!(!file.exists() && !dead.exists());
         assert!(others.exists() && precious.exists(), "what bears another name or mark stays");
         let path = at(&format!("{}.ledger", living.name));
         assert!(path.exists(), "a locked ledger stays");
         drop(living);
-        assert_eq!(Remains::sweep_in(&[folder.path().into()]), Remains::default());
+        assert_eq!(swept(&folder), Remains::default());
         assert!(!path.exists());
     }
 
@@ -157,8 +165,8 @@ mod tests {
         for (folder_mode, mode) in [(0o777, 0o600), (0o755, 0o666), (0o700, 0o600)] {
             let folder = folder();
             fs::set_permissions(folder.path(), fs::Permissions::from_mode(folder_mode)).expect("ours");
-            let planted = ended(folder.path(), 1, mode, &lines);
-            assert_eq!(Remains::sweep_in(&[folder.path().into()]), Remains::default());
+            let planted = ended(&folder, mode, &lines);
+            assert_eq!(swept(&folder), Remains::default());
             // Only in the last folder is the ledger ours; but no control group is named in it.
             assert_eq!(planted.exists(), folder_mode != 0o700);
             assert!(unchanged(&mut child));
@@ -172,8 +180,8 @@ mod tests {
         let (folder, scratch) = (folder(), folder());
         let file = scratch.path().join(format!("{PREFIX}1-1.swap"));
         write(&file, "", 0o600);
-        ended(folder.path(), 1, 0o600, &[Entry::Boot(boot()), Entry::SwapFile { path: file.clone(), mark: [7; 16] }]);
-        assert_eq!(Remains::sweep_in(&[folder.path().into()]).removed.len(), 1);
+        ended(&folder, 0o600, &[Entry::Boot(boot()), Entry::SwapFile { path: file.clone(), mark: [7; 16] }]);
+        assert_eq!(swept(&folder).removed.len(), 1);
         assert!(!file.exists() && !folder.path().exists());
     }
 
@@ -189,16 +197,16 @@ mod tests {
         let kept = scratch.path().join("kept");
         fs::rename(&file, &kept).expect("ours");
         write(&file, header(16, &mark), 0o600);
-        ended(folder.path(), 1, 0o600, &lines);
-        assert_eq!(Remains::sweep_in(&[folder.path().into()]), Remains::default());
+        ended(&folder, 0o600, &lines);
+        assert_eq!(swept(&folder), Remains::default());
         assert!(file.exists() && kept.exists());
         // The one that was made is removed, and so is one of which only the mark is known.
         fs::rename(&kept, &file).expect("ours");
         for known in [3, 2] {
             write(&file, header(16, &mark), 0o600);
             let folder = tests::folder();
-            ended(folder.path(), 1, 0o600, &lines[..known]);
-            assert_eq!(Remains::sweep_in(&[folder.path().into()]).removed.len(), 1);
+            ended(&folder, 0o600, &lines[..known]);
+            assert_eq!(swept(&folder).removed.len(), 1);
             assert!(!file.exists());
         }
     }
@@ -226,8 +234,8 @@ mod tests {
             let made = identity.map(|identity| Entry::Made { path: group.clone(), identity });
             let lines = [Entry::Boot(boot()), Entry::Group(group.clone())].into_iter().chain(made);
             let folder = folder();
-            ended(folder.path(), 1, 0o600, &lines.collect::<Vec<_>>());
-            Remains::sweep_in(&[folder.path().into()])
+            ended(&folder, 0o600, &lines.collect::<Vec<_>>());
+            swept(&folder)
         };
         let stays = [lists(Some(first)), lists(None)];
         let lives = child.try_wait().expect("our child").is_none();

@@ -1,12 +1,10 @@
 //! The built-in job: references to pages of an area that belongs to the user, each followed by computation.
 
-use std::ffi::c_void;
-use std::io::Error;
-use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
 use analysis::load::Relief;
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+use rustix::mm::Advice;
+use system::mapped::Mapped;
 
 use crate::plan::Job;
 
@@ -43,8 +41,7 @@ fn spin(steps: u64) {
 
 /// An area of memory with a user's pages.
 pub struct Area {
-    start: NonNull<c_void>,
-    bytes: usize,
+    memory: Mapped,
     random: fastrand::Rng,
 }
 
@@ -52,19 +49,15 @@ impl Area {
     /// Maps an area of whole pages, without touching them. Fails if there is no address space or memory left.
     pub fn map(bytes: u64, seed: u64) -> std::io::Result<Area> {
         let page = rustix::param::page_size();
-        let bytes = (bytes as usize).div_ceil(page) * page;
-        let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping at an address of the kernel's choice touches nothing that exists.
-        let start = unsafe { mmap_anonymous(std::ptr::null_mut(), bytes, protection, MapFlags::PRIVATE) }?;
-        let start = NonNull::new(start).ok_or_else(|| Error::other("mapped at zero"))?;
-        let area = Area { start, bytes, random: fastrand::Rng::with_seed(seed) };
+        let memory = Mapped::private((bytes as usize).div_ceil(page) * page)?;
+        let area = Area { memory, random: fastrand::Rng::with_seed(seed) };
         // With huge pages one fault would bring 512 pages, and a working set would be no number of pages.
         area.advise(Advice::LinuxNoHugepage);
         Ok(area)
     }
 
     pub fn pages(&self) -> usize {
-        self.bytes / rustix::param::page_size()
+        self.memory.bytes() / rustix::param::page_size()
     }
 
     /// Writes to a page. The first time, it is filled: half with bytes at random, as data compress to about a half.
@@ -72,7 +65,7 @@ impl Area {
         let size = rustix::param::page_size();
         let at = page % self.pages() * size;
         // SAFETY: it lies within the mapping.
-        let start = unsafe { self.start.as_ptr().cast::<u64>().byte_add(at) };
+        let start = unsafe { self.memory.start::<u64>().as_ptr().byte_add(at) };
         // SAFETY: the mapping is readable, aligned, and all bits are valid numbers.
         let old = unsafe { start.read_volatile() };
         // SAFETY: the mapping is writable, and nobody else refers to it.
@@ -140,15 +133,7 @@ impl Area {
 
     /// Kernels that lack a kind of advice do nothing.
     fn advise(&self, advice: Advice) {
-        // SAFETY: the range is that of the mapping, and none of this advice changes what stands in it.
-        let _ = unsafe { madvise(self.start.as_ptr(), self.bytes, advice) };
-    }
-}
-
-impl Drop for Area {
-    fn drop(&mut self) {
-        // SAFETY: it was mapped with this length, and every reference into it has ended.
-        let _ = unsafe { munmap(self.start.as_ptr(), self.bytes) };
+        let _ = self.memory.advise(advice);
     }
 }
 
@@ -171,8 +156,7 @@ mod tests {
             area.begin(relief);
             area.end(relief);
         }
-        let after = area.random.u64(..);
-        assert!(area.work(&job, Spin { per_second: 1.0 }, Duration::from_secs(60)) && after > 0);
+        assert!(area.work(&job, Spin { per_second: 1.0 }, Duration::from_secs(60)));
     }
 
     #[test]
@@ -192,7 +176,7 @@ mod tests {
         area.touch(1);
         area.touch(4);
         // SAFETY: the page lies within the mapping.
-        let first = unsafe { area.start.as_ptr().cast::<u64>().byte_add(rustix::param::page_size()) };
+        let first = unsafe { area.memory.start::<u64>().as_ptr().byte_add(rustix::param::page_size()) };
         // SAFETY: it was written above.
         assert_eq!(unsafe { first.read_volatile() }, 3, "4 is page 1 of 3 again: touched twice, and odd");
     }

@@ -10,7 +10,7 @@ use system::guard::Post;
 
 use super::command::Program;
 use super::job::{Area, Spin};
-use super::wire::{Report, nanoseconds, receive_number, send_number};
+use super::wire::{Report, receive_number, send_number};
 use crate::plan::Job;
 use crate::site::Group;
 
@@ -64,7 +64,7 @@ pub(super) fn serve(duty: &Duty, post: &Post) -> std::io::Result<()> {
     send_number(&mut stream, duty.number)?;
     post.put(slot::GREETED, 1.0);
     let mut areas = areas(duty)?;
-    Report::ready(nanoseconds()).send(&mut stream)?;
+    Report::now(None, Usage::default()).send(&mut stream)?;
     let mut reported = used();
     loop {
         let Ok(requested) = receive_number(&mut stream) else { return Ok(()) };
@@ -85,7 +85,7 @@ pub(super) fn serve(duty: &Duty, post: &Post) -> std::io::Result<()> {
             }
         };
         let now = used();
-        let report = reported_as(outcome, now.since(reported));
+        let report = Report::now(Some(outcome), now.since(reported));
         reported = now;
         if report.send(&mut stream).is_err() {
             return Ok(());
@@ -110,33 +110,4 @@ fn areas(duty: &Duty) -> std::io::Result<Vec<Option<Area>>> {
 /// What this process and the commands that it has waited for have used so far.
 fn used() -> Usage {
     Usage::of_this_process().plus(Usage::of_reaped_children())
-}
-
-fn reported_as(outcome: Outcome, used: Usage) -> Report {
-    let (kind, code) = match outcome {
-        Outcome::Done => (0, 0),
-        Outcome::Failed(status) => (1, status),
-        Outcome::Killed(signal) => (2, signal),
-        Outcome::Hung => (3, 0),
-    };
-    Report {
-        kind: f64::from(kind),
-        code: f64::from(code),
-        ended: nanoseconds(),
-        user: used.user,
-        system: used.system,
-        minor: used.minor_faults,
-        major: used.major_faults,
-    }
-}
-
-impl Report {
-    pub fn outcome(&self) -> Outcome {
-        match self.kind as i32 {
-            0 => Outcome::Done,
-            1 => Outcome::Failed(self.code as i32),
-            2 => Outcome::Killed(self.code as i32),
-            _ => Outcome::Hung,
-        }
-    }
 }

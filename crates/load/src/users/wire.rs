@@ -3,24 +3,19 @@
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 
+use analysis::load::Outcome;
+use operation::Usage;
 use rustix::time::{ClockId, clock_gettime};
 
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// What a user's process reports once all its pages are there, and after each interaction.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
-    /// 0 done, 1 failed, 2 killed, 3 hung, 4 ready for the first interaction.
-    pub kind: f64,
-    /// The exit status or the signal.
-    pub code: f64,
+    /// How the interaction ended; `None` before the first.
+    pub outcome: Option<Outcome>,
     /// When it ended, in ns of the monotonic clock.
     pub ended: f64,
-    /// Processor time in ns since the last report, in user mode.
-    pub user: f64,
-    /// The same in the kernel.
-    pub system: f64,
-    /// Page faults without a read.
-    pub minor: f64,
-    /// Page faults that waited for a page.
-    pub major: f64,
+    /// What was used since the last report; switches are not sent.
+    pub used: Usage,
 }
 
 /// The monotonic clock, in ns. All processes see the same.
@@ -42,22 +37,22 @@ pub fn receive_number(from: &mut UnixStream) -> std::io::Result<u32> {
     Ok(u32::from_ne_bytes(bytes))
 }
 
-/// The kind of a report that comes before all interactions.
-const READY: f64 = 4.0;
-
 impl Report {
-    /// Says that all pages are there.
-    pub(super) fn ready(ended: f64) -> Report {
-        Report { kind: READY, ended, ..Report::default() }
-    }
-
-    /// True for the report that comes before all interactions.
-    pub fn is_ready(&self) -> bool {
-        self.kind == READY
+    /// A report of this moment.
+    pub fn now(outcome: Option<Outcome>, used: Usage) -> Report {
+        Report { outcome, ended: nanoseconds(), used }
     }
 
     pub(super) fn send(self, to: &mut UnixStream) -> std::io::Result<()> {
-        let numbers = [self.kind, self.code, self.ended, self.user, self.system, self.minor, self.major];
+        let (kind, code) = match self.outcome {
+            Some(Outcome::Done) => (0, 0),
+            Some(Outcome::Failed(status)) => (1, status),
+            Some(Outcome::Killed(signal)) => (2, signal),
+            Some(Outcome::Hung) => (3, 0),
+            None => (4, 0),
+        };
+        let Usage { user, system, minor_faults, major_faults, .. } = self.used;
+        let numbers = [f64::from(kind), f64::from(code), self.ended, user, system, minor_faults, major_faults];
         to.write_all(&numbers.map(f64::to_ne_bytes).concat())
     }
 
@@ -66,9 +61,17 @@ impl Report {
         let mut bytes = [0; 7 * 8];
         from.read_exact(&mut bytes)?;
         let numbers = bytes.as_chunks().0;
-        let [kind, code, ended, user, system, minor, major] =
+        let [kind, code, ended, user, system, minor_faults, major_faults] =
             std::array::from_fn(|place| f64::from_ne_bytes(numbers[place]));
-        Ok(Report { kind, code, ended, user, system, minor, major })
+        let outcome = match kind as i32 {
+            0 => Some(Outcome::Done),
+            1 => Some(Outcome::Failed(code as i32)),
+            2 => Some(Outcome::Killed(code as i32)),
+            3 => Some(Outcome::Hung),
+            _ => None,
+        };
+        let used = Usage { user, system, minor_faults, major_faults, ..Usage::default() };
+        Ok(Report { outcome, ended, used })
     }
 }
 
@@ -81,10 +84,14 @@ mod tests {
         let (mut one, mut other) = UnixStream::pair().expect("a pair");
         send_number(&mut one, 17).expect("said");
         assert_eq!(receive_number(&mut other).expect("heard"), 17);
-        let report =
-            Report { kind: 1.0, code: 2.0, ended: 3.5, user: 4.0, system: 5.0, minor: 6.0, major: f64::from(u32::MAX) };
-        report.send(&mut one).expect("said");
-        assert_eq!(Report::hear(&mut other).expect("heard"), report);
+        let used =
+            Usage { user: 4.0, system: 5.0, minor_faults: 6.0, major_faults: f64::from(u32::MAX), ..Usage::default() };
+        let outcomes = [Outcome::Done, Outcome::Failed(2), Outcome::Killed(9), Outcome::Hung].map(Some);
+        for outcome in outcomes.into_iter().chain([None]) {
+            let report = Report::now(outcome, used);
+            report.send(&mut one).expect("said");
+            assert_eq!(Report::hear(&mut other).expect("heard"), report);
+        }
         send_number(&mut other, 3).expect("said");
         assert_eq!(receive_number(&mut one).expect("heard"), 3);
         drop(one);

@@ -1,48 +1,9 @@
 //! What the programs are built of: finding the record of a task, giving one, counting in it. Knows no tracepoint.
 
 use super::instruction::{Assembler, Compute, FRAME, Instruction, Label, Operand, Register, When, Width};
-use super::layout;
-use super::layout::Kind;
+use super::layout::{self, Kind};
 use super::maps::Maps;
 use Operand::{Constant, Register as Other};
-
-/// Whom the programs watch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whom {
-    /// The tasks that were announced, once they execute a program, and what they create.
-    Announced,
-    /// The processes in the map of the wanted, and what they create. Processes that run may be wanted later only if so requested.
-    Wanted { joined_later: bool },
-    /// All in the cgroup with this id, and what they create. Its depth, where that is known: in a namespace of cgroups, levels count
-    /// from a root that is not known.
-    Cgroup { id: u64, depth: Option<i32> },
-    /// All but the process with this id; in a namespace of process ids, all of that namespace.
-    AllBut(u32),
-}
-
-impl Whom {
-    /// True if a task that is not watched is not watched later, unless it is given a record.
-    pub(super) fn stays(self) -> bool {
-        !matches!(self, Whom::Wanted { joined_later: true } | Whom::Cgroup { .. })
-    }
-
-    /// Room for keys beyond the tables of all records together: those of tasks that run stay.
-    pub(super) fn spilled_keys(self) -> usize {
-        match self {
-            Whom::Announced | Whom::Wanted { joined_later: false } => 1 << 14,
-            _ => 1 << 16,
-        }
-    }
-
-    /// The marks of tasks for which no record was left that their next call shows to be watched.
-    pub(super) fn readmits(self) -> &'static [i32] {
-        match self {
-            Whom::Announced => &[],
-            Whom::Wanted { joined_later: false } => &[layout::OVERFLOW],
-            _ => &[layout::OVERFLOW, layout::CREATED],
-        }
-    }
-}
 
 /// Helpers by number (include/uapi/linux/bpf.h, `BPF_FUNC_*`).
 pub(super) mod helper {
@@ -154,6 +115,12 @@ impl<'a> Builder<'a> {
         self.code.copy(8, 0);
     }
 
+    /// The task that the tracepoint has at this offset becomes the key of the frame.
+    pub(super) fn passed_task(&mut self, offset: i16) {
+        self.code.load(Width::Double, 1, 6, offset);
+        self.code.store(Width::Double, FRAME, frame::TASK, 1);
+    }
+
     /// The running task becomes the key of the frame. It stays in register 0.
     pub(super) fn this_task(&mut self) {
         self.code.call(helper::TASK);
@@ -185,8 +152,7 @@ impl<'a> Builder<'a> {
 
     /// The same of the task that the tracepoint has at this offset.
     pub(super) fn find_passed(&mut self, task: i16, missing: Label) {
-        self.code.load(Width::Double, 1, 6, task);
-        self.code.store(Width::Double, FRAME, frame::TASK, 1);
+        self.passed_task(task);
         self.find_own(missing);
     }
 
@@ -207,10 +173,15 @@ impl<'a> Builder<'a> {
         self.code.copy(7, 0);
     }
 
-    /// Adds 1 to a count of the record that `base` points into. Only the task itself writes to its record.
+    /// Adds 1 to a count of the record that `base` points into.
     pub(super) fn count(&mut self, base: Register, offset: i16) {
+        self.add_to(base, offset, Constant(1));
+    }
+
+    /// Adds an amount to a sum of the record that `base` points into. Only the task itself writes to its record.
+    pub(super) fn add_to(&mut self, base: Register, offset: i16, amount: Operand) {
         self.code.load(Width::Double, 1, base, offset);
-        self.code.add(1, 1);
+        self.code.compute(Compute::Add, 1, amount);
         self.code.store(Width::Double, base, offset, 1);
     }
 
@@ -315,6 +286,17 @@ impl<'a> Builder<'a> {
     pub(super) fn if_field(&mut self, width: Width, field: i16, (when, than): (When, i32), to: Label) {
         self.code.load(width, 1, 7, field);
         self.code.jump_if(1, when, Constant(than), to);
+    }
+
+    /// Goes to `to` if the task of register 7 runs a 32-bit program.
+    pub(super) fn if_narrow(&mut self, to: Label) {
+        self.code.load(Width::Word, 1, 7, layout::FLAGS);
+        self.code.jump_if_any(1, layout::NARROW, to);
+    }
+
+    /// Goes to `to` if the number in this register is not among those by which calls are counted.
+    pub(super) fn if_beyond(&mut self, number: Register, to: Label) {
+        self.code.jump_if(number, When::Above, Constant(layout::CALLS as i32 - 1), to);
     }
 
     /// Adds an amount to the key in register 3 in the map that all records share.

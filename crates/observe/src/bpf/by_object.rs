@@ -111,7 +111,7 @@ fn clear(b: &mut Builder) {
 }
 
 /// The file of the descriptor in the frame, of the running task: in the frame. Without one, goes to `none`.
-pub(super) fn file(b: &mut Builder, types: &Types, none: Label) {
+fn file(b: &mut Builder, types: &Types, none: Label) {
     b.code.call(helper::TASK);
     b.code.copy(3, 0);
     for offset in [types.files, types.table] {

@@ -21,11 +21,11 @@ pub(crate) const FRAME: Register = 10;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Width {
     /// 8 bits.
-    Byte,
+    Byte = 0x10,
     /// 32 bits.
-    Word,
+    Word = 0x00,
     /// 64 bits.
-    Double,
+    Double = 0x18,
 }
 
 /// Arithmetic (RFC 9669, section 4.1).
@@ -89,16 +89,6 @@ pub(crate) struct Assembler {
     jumps: Vec<(usize, Label)>,
 }
 
-impl Width {
-    fn bits(self) -> u8 {
-        match self {
-            Width::Byte => 0x10,
-            Width::Word => 0x00,
-            Width::Double => 0x18,
-        }
-    }
-}
-
 impl Assembler {
     fn put(&mut self, code: u8, to: Register, from: Register, offset: i16, immediate: i32) {
         self.instructions.push(Instruction { code, registers: from << 4 | to, offset, immediate });
@@ -122,18 +112,18 @@ impl Assembler {
 
     /// `to` computed with the operand, 64 bits wide.
     pub(crate) fn compute(&mut self, what: Compute, to: Register, with: Operand) {
-        self.arithmetic(code::COMPUTE, what, to, with);
+        self.put_with(code::COMPUTE | what as u8, to, with);
     }
 
     /// The same on the low 32 bits; the high ones become 0.
     pub(crate) fn compute32(&mut self, what: Compute, to: Register, with: Operand) {
-        self.arithmetic(code::COMPUTE_32, what, to, with);
+        self.put_with(code::COMPUTE_32 | what as u8, to, with);
     }
 
-    fn arithmetic(&mut self, class: u8, what: Compute, to: Register, with: Operand) {
+    fn put_with(&mut self, code: u8, to: Register, with: Operand) {
         match with {
-            Operand::Register(from) => self.put(class | code::FROM_REGISTER | what as u8, to, from, 0, 0),
-            Operand::Constant(value) => self.put(class | what as u8, to, 0, 0, value),
+            Operand::Register(from) => self.put(code | code::FROM_REGISTER, to, from, 0, 0),
+            Operand::Constant(value) => self.put(code, to, 0, 0, value),
         }
     }
 
@@ -174,12 +164,12 @@ impl Assembler {
 
     /// Loads from memory at `base + offset`.
     pub(crate) fn load(&mut self, width: Width, to: Register, base: Register, offset: i16) {
-        self.put(code::LOAD | width.bits(), to, base, offset, 0);
+        self.put(code::LOAD | width as u8, to, base, offset, 0);
     }
 
     /// Stores to memory at `base + offset`.
     pub(crate) fn store(&mut self, width: Width, base: Register, offset: i16, from: Register) {
-        self.put(code::STORE | width.bits(), base, from, offset, 0);
+        self.put(code::STORE | width as u8, base, from, offset, 0);
     }
 
     /// Stores a constant to memory at `base + offset`. It is in register 1 afterwards.
@@ -190,16 +180,13 @@ impl Assembler {
 
     /// Adds a register to memory in one step, for memory that other CPUs add to.
     pub(crate) fn add_at_once(&mut self, base: Register, offset: i16, from: Register) {
-        self.put(code::ATOMIC | Width::Double.bits(), base, from, offset, 0);
+        self.put(code::ATOMIC | Width::Double as u8, base, from, offset, 0);
     }
 
     /// Jumps if the condition holds.
     pub(crate) fn jump_if(&mut self, one: Register, when: When, other: Operand, to: Label) {
         self.jumps.push((self.instructions.len(), to));
-        match other {
-            Operand::Register(from) => self.put(code::JUMP | code::FROM_REGISTER | when as u8, one, from, 0, 0),
-            Operand::Constant(value) => self.put(code::JUMP | when as u8, one, 0, 0, value),
-        }
+        self.put_with(code::JUMP | when as u8, one, other);
     }
 
     /// Leaves of a register what is in this mask, and jumps if that is nothing.

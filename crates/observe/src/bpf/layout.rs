@@ -207,10 +207,19 @@ pub(crate) mod lost {
     pub(crate) const SIZE: usize = 40;
 }
 
+/// `execve`.
+pub(crate) const EXECUTE: i32 = libc::SYS_execve as i32;
+/// Calls that may give memory back.
+pub(crate) const GIVES_BACK: [i32; 3] = [libc::SYS_munmap as i32, libc::SYS_brk as i32, libc::SYS_madvise as i32];
+/// `rt_sigreturn`, which has lost its number when it returns.
+pub(crate) const SIGNAL_RETURN: i32 = libc::SYS_rt_sigreturn as i32;
+/// Calls that never return.
+pub(crate) const EXITS: [i32; 2] = [libc::SYS_exit as i32, libc::SYS_exit_group as i32];
+/// Calls of 32-bit programs that return 0 in the new task.
+pub(crate) const NARROW_FORKS: [i32; 4] = [2, 120, 190, 435];
+
 /// What differs between architectures.
 pub(crate) struct Architecture {
-    /// `execve`.
-    pub execute: i32,
     /// Where `struct pt_regs` has the call's number, 4 bytes.
     pub number: i32,
     /// What is read of `struct pt_regs` after each call: its place there, its bytes, its place in the frame.
@@ -232,16 +241,6 @@ pub(crate) struct Architecture {
     pub mode: (i16, i32, i32),
     /// Calls that return 0 in the new task.
     pub forks: &'static [i32],
-    /// `munmap`, `brk` and `madvise`, which may give memory back.
-    pub gives_back: [i32; 3],
-    /// `rt_sigreturn`, which has lost its number when it returns.
-    pub signal_return: i32,
-    /// `exit` and `exit_group`, which never return.
-    pub exits: [i32; 2],
-    /// The forks of 32-bit programs.
-    pub narrow_forks: &'static [i32],
-    /// The exits of 32-bit programs.
-    pub narrow_exits: [i32; 2],
 }
 
 impl Architecture {
@@ -257,7 +256,6 @@ impl Architecture {
 /// arch/x86/include/asm/ptrace.h: `orig_ax` and `cs`; the selector of 32-bit code is 0x23.
 #[cfg(target_arch = "x86_64")]
 pub(crate) const HERE: Architecture = Architecture {
-    execute: 59,
     number: 120,
     stack_pointer: 152,
     // From `cx` to `ip`.
@@ -269,17 +267,11 @@ pub(crate) const HERE: Architecture = Architecture {
     narrow: (136, 0xffff, 0x23),
     mode: (136, 3, 3),
     forks: &[56, 57, 58, 435],
-    gives_back: [11, 12, 28],
-    signal_return: 15,
-    exits: [60, 231],
-    narrow_forks: &[2, 120, 190, 435],
-    narrow_exits: [1, 252],
 };
 
 /// arch/arm64/include/asm/ptrace.h: `syscallno` and `pstate`; bit 4 of the state is set in 32-bit code.
 #[cfg(target_arch = "aarch64")]
 pub(crate) const HERE: Architecture = Architecture {
-    execute: 221,
     number: 280,
     stack_pointer: 248,
     // `orig_x0` and `syscallno`; `x1` and `x2`.
@@ -291,9 +283,4 @@ pub(crate) const HERE: Architecture = Architecture {
     narrow: (264, 0x10, 0x10),
     mode: (264, 0xf, 0),
     forks: &[220, 435],
-    gives_back: [215, 214, 233],
-    signal_return: 139,
-    exits: [93, 94],
-    narrow_forks: &[2, 120, 190, 435],
-    narrow_exits: [1, 248],
 };

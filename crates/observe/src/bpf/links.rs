@@ -1,8 +1,6 @@
 //! Which programs of any process are attached.
 
-use std::os::fd::AsRawFd;
-
-use super::sys::{InfoRequest, bpf, command, owned};
+use super::sys::{bpf, command, describe, owned};
 
 /// `struct bpf_link_info` of a program at a raw tracepoint.
 #[repr(C)]
@@ -32,9 +30,7 @@ pub(crate) fn is_any_used(tracepoints: &[&std::ffi::CStr]) -> bool {
         let mut name = [0_u8; 64];
         let (address, name_size) = (name.as_mut_ptr().expose_provenance() as u64, name.len() as u32);
         let mut info = LinkInfo { name: address, name_size, ..LinkInfo::default() };
-        let (size, at) = (size_of::<LinkInfo>() as u32, (&raw mut info).expose_provenance() as u64);
-        let mut request = InfoRequest { program: link.as_raw_fd() as u32, size, info: at };
-        let is_known = bpf(command::INFORMATION, &mut request).is_ok() && info.kind == RAW_TRACEPOINT_LINK;
+        let is_known = describe(&link, &mut info).is_ok() && info.kind == RAW_TRACEPOINT_LINK;
         if is_known && tracepoints.iter().any(|tracepoint| name.starts_with(tracepoint.to_bytes_with_nul())) {
             return true;
         }

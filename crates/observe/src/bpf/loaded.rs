@@ -3,11 +3,12 @@
 use std::ffi::CStr;
 use std::io;
 
-use super::builder::{Registers, Whom};
+use super::builder::Registers;
 use super::instruction::Instruction;
-use super::maps::{self, Maps};
+use super::maps::Maps;
 use super::programs::{self, Given};
 use super::request::Request;
+use super::search::Whom;
 use super::sys::{Attachment, Program, Ran, Runs, run_here};
 use super::{events, pages, returned, timed, waits};
 use crate::target::Detail;
@@ -55,7 +56,7 @@ impl Programs {
             ended: Program::load("ended", &programs::ended(maps, whom, detail, Given::AtItsEnd))?,
             ending: Program::load("ending", &programs::ended(maps, whom, detail, Given::AtItsLastSwitch))?,
             signalled: Program::load("signalled", &programs::signalled(maps, whom))?,
-            requested: Program::load("requested", &programs::requested(maps, whom, Request::of(maps::release())))?,
+            requested: Program::load("requested", &programs::requested(maps, whom, Request::here()))?,
             waking: with_all("waking", programs::waking)?,
             switched: with_all("switched", waits::switched)?,
             sampling: with_all("sampling", timed::sampling)?,

@@ -104,7 +104,9 @@ impl Maps {
     /// Adds records until this many are free, or there are as many as can be: by their numbers, or where the kernel refuses memory or
     /// descriptors. Tasks without one share. Returns how many are free.
     pub(crate) fn replenish(&mut self, wanted: u64) -> u64 {
-        let taken = self.noted(layout::lost::GIVEN) - self.noted(layout::lost::RECORDS);
+        // In this order, because both grow meanwhile, and a task that gets no record is counted among those given out first.
+        let refused = self.noted(layout::lost::RECORDS);
+        let taken = self.noted(layout::lost::GIVEN) - refused;
         let missing = wanted.saturating_sub(self.offered.saturating_sub(taken)).div_ceil(layout::CHUNK as u64);
         let possible = TASKS / layout::CHUNK - self.chunks.len();
         let arrays: Vec<Map> = (0..possible.min(missing as usize)).map_while(|_| array_of_records().ok()).collect();
@@ -141,8 +143,7 @@ impl Maps {
     pub(crate) fn sampled(&self) -> u64 {
         let (first, each) = (layout::SAMPLED_FIRST as u64, self.sampled_one_in() as u64);
         let counts = self.samples.get(&0_u32.to_ne_bytes()).unwrap_or_default();
-        let number = |count: &[u8]| u64::from(u32::from_ne_bytes(count.try_into().unwrap_or_default()));
-        let counts = counts.chunks_exact(4).take(layout::CALLS).map(number);
+        let counts = counts.as_chunks().0.iter().take(layout::CALLS).map(|count| u64::from(u32::from_ne_bytes(*count)));
         counts.map(|count| count.min(first) + count.saturating_sub(first) * each).sum()
     }
 
@@ -200,14 +201,6 @@ impl Maps {
 
 fn array_of_records() -> io::Result<Map> {
     Map::new(MapKind::Array, 4, layout::RECORD, layout::CHUNK)
-}
-
-/// The first two numbers of the kernel's release.
-pub(crate) fn release() -> (u32, u32) {
-    let name = rustix::system::uname();
-    let release = name.release().to_string_lossy();
-    let mut numbers = release.split(|letter: char| !letter.is_ascii_digit()).map(|number| number.parse().unwrap_or(0));
-    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
 /// The namespace of process ids that this process is in, if it is not the first, whose inode is fixed

@@ -261,15 +261,13 @@ fn count_creation(b: &mut Builder, done: Label) {
 
 /// A copied descriptor, or one that becomes the working folder, passes its hash on.
 fn copy_name(b: &mut Builder, done: Label) {
-    /// `F_DUPFD` and `F_DUPFD_CLOEXEC`.
-    const COPYING: [i32; 2] = [libc::F_DUPFD, libc::F_DUPFD_CLOEXEC];
     let [by_command, copied, enters] = b.code.labels();
     b.code.jump_if(9, When::Less, Constant(0), done);
     has(b, MAY_COPY, by_command);
     b.code.otherwise(copied, by_command);
     b.code.load(Width::Word, 2, FRAME, HERE.arguments[1]);
-    b.code.jump_if(2, When::Equal, Constant(COPYING[0]), copied);
-    b.code.jump_if(2, When::NotEqual, Constant(COPYING[1]), done);
+    b.code.jump_if(2, When::Equal, Constant(libc::F_DUPFD), copied);
+    b.code.jump_if(2, When::NotEqual, Constant(libc::F_DUPFD_CLOEXEC), done);
     b.code.place(copied);
     b.code.load(Width::Word, 4, FRAME, HERE.arguments[0]);
     find_kept(b);

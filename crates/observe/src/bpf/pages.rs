@@ -6,7 +6,7 @@ use rustix::param::page_size;
 
 use super::builder::Builder;
 use super::instruction::{Compute, Instruction, Label, Operand, When, Width};
-use super::layout::{self, HERE, Kind};
+use super::layout::{self, Kind};
 use super::maps::Maps;
 use Operand::{Constant, Register as Other};
 
@@ -40,7 +40,7 @@ pub(crate) fn allocated(maps: &Maps) -> Vec<Instruction> {
     b.this_task();
     b.find(end, end);
     b.saved_number(end);
-    b.code.jump_if(0, When::Above, Constant(layout::CALLS as i32 - 1), user);
+    b.if_beyond(0, user);
     b.code.otherwise(end, user);
     b.code.constant(3, 0);
     b.count_key(Kind::Huge, end);
@@ -92,7 +92,7 @@ pub(super) fn count_fault(b: &mut Builder) {
 /// are then in register 3 too; else goes to `other`. Keeps registers 6 to 9.
 fn note_own(b: &mut Builder, (memory, anonymous): (i32, i32), other: Label) {
     let found = b.code.label();
-    b.code.jump_if_one_of(8, &HERE.gives_back, found);
+    b.code.jump_if_one_of(8, &layout::GIVES_BACK, found);
     b.code.otherwise(other, found);
     b.code.load(Width::Double, 3, 7, layout::TASK);
     b.read_double(memory);

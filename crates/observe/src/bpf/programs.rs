@@ -1,15 +1,16 @@
 //! The programs that count, one for each tracepoint. They find the task's record, add to it, and leave; nothing is sent to
 //! the reader while the task runs.
 
-use super::builder::{Builder, Whom, frame, helper};
+use super::builder::{Builder, frame, helper};
 use super::instruction::{Compute, FRAME, Instruction, Label, Operand, When, Width};
-use super::layout::{self, HERE, Kind};
+use super::layout::{self, Kind};
 use super::maps::Maps;
 use super::pages;
 use super::request::Request;
-use super::search;
+use super::search::{self, Whom};
 use super::timed;
 use super::waits;
+use crate::call_names::NARROW_EXITS;
 use crate::target::Detail;
 use crate::task::ENDS;
 use Operand::{Constant, Register as Other};
@@ -52,8 +53,7 @@ fn create_from(b: &mut Builder, task: i16, none: Label) {
         b.code.load(Width::Double, 1, 7, field);
         b.code.store(Width::Double, FRAME, place, 1);
     }
-    b.code.load(Width::Double, 1, 6, task);
-    b.code.store(Width::Double, FRAME, frame::TASK, 1);
+    b.passed_task(task);
     b.create(made, none);
     b.code.place(made);
     for (_, place, field) in HANDED_ON {
@@ -67,8 +67,7 @@ fn create_from(b: &mut Builder, task: i16, none: Label) {
 pub(crate) fn helped(maps: &Maps, whom: Whom) -> Vec<Instruction> {
     let mut b = Builder { unfollowed: layout::lost::EPOCH, ..Builder::new(maps) };
     let end = b.code.label();
-    b.code.load(Width::Double, 1, 6, 0);
-    b.code.store(Width::Double, FRAME, frame::TASK, 1);
+    b.passed_task(0);
     b.on_map(helper::LOOKUP, maps.tasks.descriptor(), frame::TASK);
     b.code.jump_if(0, When::NotEqual, Constant(0), end);
     b.this_task();
@@ -100,7 +99,7 @@ pub(crate) fn executed(maps: &Maps, detail: Detail) -> Vec<Instruction> {
     b.count(7, layout::EXECS);
     if detail == Detail::Numbers {
         // The call began before the task was watched.
-        b.count(7, layout::COUNTS + (HERE.execute * 16) as i16);
+        b.count(7, layout::COUNTS + (layout::EXECUTE * 16) as i16);
     }
     b.end(end)
 }
@@ -154,9 +153,8 @@ pub(crate) fn ended(maps: &Maps, whom: Whom, detail: Detail, given: Given) -> Ve
 fn count_last(b: &mut Builder, over: Label) {
     let narrow = b.code.label();
     b.saved_number(over);
-    b.code.load(Width::Word, 1, 7, layout::FLAGS);
-    b.code.jump_if_any(1, layout::NARROW, narrow);
-    for number in HERE.exits {
+    b.if_narrow(narrow);
+    for number in layout::EXITS {
         let other = b.code.label();
         b.code.jump_if(0, When::NotEqual, Constant(number), other);
         b.count(7, layout::COUNTS + (number * 16) as i16);
@@ -164,7 +162,7 @@ fn count_last(b: &mut Builder, over: Label) {
     }
     b.code.otherwise(over, narrow);
     let found = b.code.label();
-    b.code.jump_if_one_of(0, &HERE.narrow_exits, found);
+    b.code.jump_if_one_of(0, &NARROW_EXITS.map(i32::from), found);
     b.code.otherwise(over, found);
     b.count_number(0, Kind::Narrow, over);
 }
@@ -199,11 +197,10 @@ pub(crate) fn waking(maps: &Maps) -> Vec<Instruction> {
     b.find(end, end);
     // Whoever waits for a task that ended is not woken by a call.
     b.if_field(Width::Double, layout::END, (When::NotEqual, 0), end);
-    b.code.load(Width::Word, 1, 7, layout::FLAGS);
-    b.code.jump_if_any(1, layout::NARROW, end);
+    b.if_narrow(end);
     b.saved_number(end);
     // In user mode there is no call: an interrupt woke the task.
-    b.code.jump_if(0, When::Above, Constant(layout::CALLS as i32 - 1), end);
+    b.if_beyond(0, end);
     b.code.copy(9, 0);
     if let Some(types) = maps.types {
         let far = b.code.label();

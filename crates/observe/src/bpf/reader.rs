@@ -43,8 +43,8 @@ pub(crate) fn task(record: &[u8]) -> Task {
             task.counts.calls.insert(Call::Native(call as u16), times);
         }
     }
-    for (place, name) in objects::CALLS.iter().enumerate().skip(1) {
-        let Some(call) = objects::number(name) else { continue };
+    for place in 1..objects::CALLS.len() {
+        let Some(call) = objects::number(place) else { continue };
         for kind in 0..layout::OBJECT_KINDS {
             let at = layout::OBJECTS + ((place * layout::OBJECT_KINDS + kind) * 16) as i16;
             let (count, results) = (number(record, at), number(record, at + 8));
@@ -135,8 +135,7 @@ fn call_of(number: u16) -> Option<Call> {
 
 /// The 8 bytes at an offset.
 pub(crate) fn number(bytes: &[u8], at: i16) -> u64 {
-    let at = at as usize;
-    bytes.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_ne_bytes)
+    bytes.get(at as usize..).and_then(<[u8]>::first_chunk).map_or(0, |number| u64::from_ne_bytes(*number))
 }
 
 #[cfg(test)]

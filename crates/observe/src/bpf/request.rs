@@ -18,8 +18,18 @@ impl Request {
     /// The tracepoint since Linux 6.4, and before.
     pub(super) const TRACEPOINTS: [&CStr; 2] = [c"io_uring_submit_req", c"io_uring_submit_sqe"];
 
-    /// In this kernel. Until Linux 5.18, arguments and fields of the record are the same, and the operation is one of them.
-    pub(super) fn of(release: (u32, u32)) -> Request {
+    /// In the kernel that runs.
+    pub(super) fn here() -> Request {
+        let name = rustix::system::uname();
+        let release = name.release().to_string_lossy();
+        let mut numbers =
+            release.split(|letter: char| !letter.is_ascii_digit()).map(|number| number.parse().unwrap_or(0));
+        Request::of((numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)))
+    }
+
+    /// In a kernel by the first two numbers of its release. Until Linux 5.18, arguments and fields of the record are the same, and the
+    /// operation is one of them.
+    fn of(release: (u32, u32)) -> Request {
         if release >= (5, 19) {
             return Request::First;
         }

@@ -6,13 +6,13 @@
 //! saved registers of a task lie at the same place for all its life, so their address identifies the task; and before a call its number is
 //! given, so numbers are counted without any helper.
 
-use super::builder::{Builder, Registers, Whom, frame};
+use super::builder::{Builder, Registers, frame};
 use super::by_object;
 use super::instruction::{Compute, FRAME, Instruction, Label, Operand, When, Width};
 use super::layout::{self, HERE, Kind};
 use super::maps::Maps;
 use super::names;
-use super::search;
+use super::search::{self, Whom};
 use super::timed;
 use Operand::{Constant, Register as Other};
 
@@ -57,7 +57,7 @@ pub(crate) fn returned(maps: &Maps, whom: Whom, registers: Registers) -> Vec<Ins
     b.if_field(Width::Word, layout::FLAGS, (When::NotEqual, 0), special);
     let gate = HERE.gate.map(|places| look_at_gate(&mut b, places));
     b.code.place(labels.by_number);
-    b.code.jump_if(8, When::Above, Constant(layout::CALLS as i32 - 1), rare);
+    b.if_beyond(8, rare);
     let [named, has_name] = b.code.labels();
     class_of_call(&mut b, 0);
     b.code.jump_if(1, When::NotEqual, Constant(0), has_name);
@@ -70,9 +70,7 @@ pub(crate) fn returned(maps: &Maps, whom: Whom, registers: Registers) -> Vec<Ins
     b.code.place(placed);
     b.count(2, layout::COUNTS);
     b.code.jump_if(9, When::Less, Constant(0), failed);
-    b.code.load(Width::Double, 1, 2, layout::COUNTS + 8);
-    b.code.compute(Compute::Add, 1, Other(9));
-    b.code.store(Width::Double, 2, layout::COUNTS + 8, 1);
+    b.add_to(2, layout::COUNTS + 8, Other(9));
     b.code.place(pairs);
     b.code.load(Width::Word, 3, 7, layout::LAST);
     b.code.store(Width::Word, 7, layout::LAST, 8);
@@ -128,9 +126,7 @@ fn count_by_gate(b: &mut Builder, gate: Label, labels: &Labels) {
     b.read_word(STATUS);
     b.code.compute(Compute::And, 0, Constant(BY_GATE));
     b.code.jump_if(0, When::Equal, Constant(0), labels.by_number);
-    b.code.copy(3, 8);
-    b.code.compute(Compute::And, 3, Constant(0xffff));
-    b.count_key(Kind::Narrow, labels.end);
+    count_low_half(b, Kind::Narrow, labels.end);
 }
 
 /// Counts a call that begins, by its number alone. In register 7 the record, in 8 the number.
@@ -146,7 +142,7 @@ pub(crate) fn entered(maps: &Maps, whom: Whom) -> Vec<Instruction> {
     b.code.constant(9, NO_SUCH_CALL);
     b.if_field(Width::Word, layout::FLAGS, (When::NotEqual, 0), special);
     b.code.place(labels.by_number);
-    b.code.jump_if(8, When::Above, Constant(layout::CALLS as i32 - 1), rare);
+    b.if_beyond(8, rare);
     b.code.compute(Compute::ShiftLeft, 8, Constant(4));
     b.code.compute(Compute::Add, 8, Other(7));
     b.count(8, layout::COUNTS);
@@ -189,40 +185,44 @@ fn handle_special(b: &mut Builder, special: Label, rare: Label, labels: &Labels)
     // The call by which a program was executed was made by the program before it, and may have the number of either.
     b.code.jump_if(9, When::NotEqual, Constant(0), known);
     let executed = b.code.label();
-    b.code.jump_if(8, When::Equal, Constant(HERE.execute), executed);
+    b.code.jump_if(8, When::Equal, Constant(layout::EXECUTE), executed);
     b.code.jump_if(8, When::NotEqual, Constant(NARROW_EXECUTE), known);
     b.code.jump_if(1, When::Equal, Constant(0), known);
     b.code.place(executed);
-    b.code.constant(8, HERE.execute);
+    b.code.constant(8, layout::EXECUTE);
     b.code.jump(labels.by_number);
     b.code.place(known);
     // The call that created this task was its creator's.
     b.code.jump_if(9, When::NotEqual, Constant(0), parent);
-    b.code.load(Width::Word, 1, 7, layout::FLAGS);
-    b.code.jump_if_any(1, layout::NARROW, narrow);
+    b.if_narrow(narrow);
     b.code.jump_if_one_of(8, HERE.forks, labels.end);
     b.code.otherwise(parent, narrow);
-    b.code.jump_if_one_of(8, HERE.narrow_forks, labels.end);
+    b.code.jump_if_one_of(8, &layout::NARROW_FORKS, labels.end);
     b.code.place(parent);
-    b.code.load(Width::Word, 1, 7, layout::FLAGS);
-    b.code.jump_if_any(1, layout::NARROW, rare);
+    b.if_narrow(rare);
     // The tasks of a shared record are not one after another.
     b.if_field(Width::Word, layout::FLAGS, (When::Equal, 0), labels.by_number);
     b.code.set(Width::Word, 7, layout::LAST, layout::NONE);
     b.code.jump(labels.by_number);
 }
 
+/// Counts the call by the low half of its number, and goes to `done`.
+fn count_low_half(b: &mut Builder, kind: Kind, done: Label) {
+    b.code.copy(3, 8);
+    b.code.compute(Compute::And, 3, Constant(0xffff));
+    b.count_key(kind, done);
+}
+
 /// Numbers beyond the table, and 32-bit programs.
 fn count_rare(b: &mut Builder, rare: Label, labels: &Labels) {
     let [other, narrow, small] = b.code.labels();
     b.code.place(rare);
-    b.code.load(Width::Word, 1, 7, layout::FLAGS);
-    b.code.jump_if_any(1, layout::NARROW, narrow);
+    b.if_narrow(narrow);
     // A handler's return restores the registers of before, without the number of a call.
     b.code.wide(1, 0xffff_ffff);
     b.code.jump_if(8, When::NotEqual, Other(1), other);
     b.code.jump_if(9, When::Equal, Constant(NO_SUCH_CALL), other);
-    b.code.constant(8, HERE.signal_return);
+    b.code.constant(8, layout::SIGNAL_RETURN);
     // What it returned is what was in the register before.
     b.code.constant(9, 0);
     b.code.jump(labels.by_number);
@@ -231,13 +231,9 @@ fn count_rare(b: &mut Builder, rare: Label, labels: &Labels) {
     b.code.copy(3, 8);
     b.code.compute(Compute::ShiftRight, 3, Constant(16));
     b.code.jump_if(3, When::NotEqual, Constant(SHORT), unknown);
-    b.code.copy(3, 8);
-    b.code.compute(Compute::And, 3, Constant(0xffff));
-    b.count_key(Kind::Short, labels.end);
+    count_low_half(b, Kind::Short, labels.end);
     b.code.place(unknown);
-    b.code.copy(3, 8);
-    b.code.compute(Compute::And, 3, Constant(0xffff));
-    b.count_key(Kind::Unknown, labels.end);
+    count_low_half(b, Kind::Unknown, labels.end);
     b.code.place(narrow);
     b.code.copy(3, 8);
     b.code.jump_if(3, When::Above, Constant(0xffff), small);

@@ -1,6 +1,6 @@
 //! Finding the record of the task that runs, as fast as can be; and giving one to a task that is to be watched.
 
-use super::builder::{Builder, GOLDEN, Whom, frame, helper};
+use super::builder::{Builder, GOLDEN, frame, helper};
 use super::instruction::{Compute, FRAME, Label, Operand, When, Width};
 use super::layout;
 use Operand::{Constant, Register as Other};
@@ -13,6 +13,44 @@ const KERNEL: i32 = 0x0020_0000;
 
 /// No cgroup of a service or container lies deeper.
 const DEEPEST: i32 = 24;
+
+/// Whom the programs watch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whom {
+    /// The tasks that were announced, once they execute a program, and what they create.
+    Announced,
+    /// The processes in the map of the wanted, and what they create. Processes that run may be wanted later only if so requested.
+    Wanted { joined_later: bool },
+    /// All in the cgroup with this id, and what they create. Its depth, where that is known: in a namespace of cgroups, levels count
+    /// from a root that is not known.
+    Cgroup { id: u64, depth: Option<i32> },
+    /// All but the process with this id; in a namespace of process ids, all of that namespace.
+    AllBut(u32),
+}
+
+impl Whom {
+    /// True if a task that is not watched is not watched later, unless it is given a record.
+    pub(super) fn stays(self) -> bool {
+        !matches!(self, Whom::Wanted { joined_later: true } | Whom::Cgroup { .. })
+    }
+
+    /// Room for keys beyond the tables of all records together: those of tasks that run stay.
+    pub(super) fn spilled_keys(self) -> usize {
+        match self {
+            Whom::Announced | Whom::Wanted { joined_later: false } => 1 << 14,
+            _ => 1 << 16,
+        }
+    }
+
+    /// The marks of tasks for which no record was left that their next call shows to be watched.
+    pub(super) fn readmits(self) -> &'static [i32] {
+        match self {
+            Whom::Announced => &[],
+            Whom::Wanted { joined_later: false } => &[layout::OVERFLOW],
+            _ => &[layout::OVERFLOW, layout::CREATED],
+        }
+    }
+}
 
 /// Finds the record of the running task by the hint for the address of its saved registers, which takes a third of a search.
 /// A task that was searched for in vain is remembered by that address too, until a record is given out or such a task ends: then the

@@ -14,7 +14,7 @@ pub(super) mod command {
     pub(super) const MAP_NEXT_KEY: i32 = 4;
     pub(super) const PROGRAM_LOAD: i32 = 5;
     pub(super) const TEST_RUN: i32 = 10;
-    pub(crate) const INFORMATION: i32 = 15;
+    pub(super) const INFORMATION: i32 = 15;
     pub(super) const RAW_TRACEPOINT_OPEN: i32 = 17;
     pub(super) const MAP_TAKE: i32 = 21;
     pub(super) const MAP_UPDATE_BATCH: i32 = 26;
@@ -129,10 +129,10 @@ struct ProgramInfo {
 }
 
 #[repr(C)]
-pub(super) struct InfoRequest {
-    pub program: u32,
-    pub size: u32,
-    pub info: u64,
+struct InfoRequest {
+    descriptor: u32,
+    size: u32,
+    info: u64,
 }
 
 #[repr(C)]
@@ -164,24 +164,30 @@ pub(super) fn owned(descriptor: i32) -> OwnedFd {
     unsafe { OwnedFd::from_raw_fd(descriptor) }
 }
 
+/// Fills a structure of numbers with what the kernel knows of a program or a link. Fails if it does not report as much.
+pub(super) fn describe<T>(described: &OwnedFd, info: &mut T) -> io::Result<()> {
+    let (size, info) = (size_of::<T>() as u32, std::ptr::from_mut(info).expose_provenance() as u64);
+    let mut request = InfoRequest { descriptor: described.as_raw_fd() as u32, size, info };
+    bpf(command::INFORMATION, &mut request).map(|_| ())
+}
+
 impl Map {
     /// A map of `entries` values of `value` bytes, by keys of `key` bytes; 0 for queues and stacks.
     pub(crate) fn new(kind: MapKind, key: usize, value: usize, entries: usize) -> io::Result<Map> {
-        let (key_size, value_size) = (key as u32, value as u32);
-        let kind = kind as u32;
-        let mut attributes =
-            CreateMap { kind, key: key_size, value: value_size, entries: entries as u32, ..CreateMap::default() };
-        let descriptor = owned(bpf(command::MAP_CREATE, &mut attributes)?);
-        Ok(Map { descriptor, key, value, entries })
+        let (kind, key, value) = (kind as u32, key as u32, value as u32);
+        Map::create(CreateMap { kind, key, value, entries: entries as u32, ..CreateMap::default() })
     }
 
     /// An array of arrays like this one.
     pub(crate) fn array_of(&self, entries: usize) -> io::Result<Map> {
-        let (kind, inner) = (MapKind::ArrayOfMaps as u32, self.descriptor.as_raw_fd() as u32);
-        let mut attributes =
-            CreateMap { kind, key: 4, value: 4, entries: entries as u32, inner, ..CreateMap::default() };
+        let (kind, inner) = (MapKind::ArrayOfMaps as u32, self.descriptor() as u32);
+        Map::create(CreateMap { kind, key: 4, value: 4, entries: entries as u32, inner, ..CreateMap::default() })
+    }
+
+    fn create(mut attributes: CreateMap) -> io::Result<Map> {
         let descriptor = owned(bpf(command::MAP_CREATE, &mut attributes)?);
-        Ok(Map { descriptor, key: 4, value: 4, entries })
+        let CreateMap { key, value, entries, .. } = attributes;
+        Ok(Map { descriptor, key: key as usize, value: value as usize, entries: entries as usize })
     }
 
     pub(crate) fn descriptor(&self) -> i32 {
@@ -192,7 +198,7 @@ impl Map {
         assert!(key.is_none_or(|key| key.len() == self.key), "a key of the map");
         assert!(value.as_ref().is_none_or(|value| value.len() == self.value), "a value of the map");
         Element {
-            map: self.descriptor.as_raw_fd() as u32,
+            map: self.descriptor() as u32,
             key: key.map_or(0, |key| key.as_ptr().addr() as u64),
             value: value.map_or(0, |value| value.as_mut_ptr().expose_provenance() as u64),
             ..Element::default()
@@ -221,7 +227,7 @@ impl Map {
             keys: keys.as_ptr().expose_provenance() as u64,
             values: values.as_ptr().expose_provenance() as u64,
             count: keys.len() as u32,
-            map: self.descriptor.as_raw_fd() as u32,
+            map: self.descriptor() as u32,
             ..Batch::default()
         };
         if bpf(command::MAP_UPDATE_BATCH, &mut batch).is_ok() {
@@ -363,9 +369,7 @@ impl Program {
     /// Fails if this kernel does not report it (before Linux 5.1).
     pub(crate) fn ran(&self) -> io::Result<Ran> {
         let mut info = ProgramInfo::default();
-        let size = size_of::<ProgramInfo>() as u32;
-        let address = (&raw mut info).expose_provenance() as u64;
-        bpf(command::INFORMATION, &mut InfoRequest { program: self.descriptor() as u32, size, info: address })?;
+        describe(&self.descriptor, &mut info)?;
         Ok(Ran { times: info.run_count, together_ns: info.run_time_ns })
     }
 }

@@ -3,16 +3,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
+use crate::tested;
 
 /// Programs that are loaded, with this many free records.
 fn loaded(whom: Whom, records: usize) -> Option<(Counting, Programs)> {
-    match Counting::new(whom, records, &Options::default()) {
-        Ok(loaded) => Some(loaded),
-        Err(error) => {
-            testing::not_tested!("{error}");
-            None
-        }
-    }
+    tested(Counting::new(whom, records, &Options::default()), "no program can be loaded")
 }
 
 #[test]

@@ -14,7 +14,7 @@ pub(crate) fn sampling(maps: &Maps) -> Vec<Instruction> {
     let mut b = Builder::new(maps);
     let end = b.code.label();
     b.code.load(Width::Double, 8, 6, 8);
-    b.code.jump_if(8, When::Above, Constant(layout::CALLS as i32 - 1), end);
+    b.if_beyond(8, end);
     choose(&mut b, maps.sampled_one_in(), end);
     b.code.map_value(2, maps.window.descriptor());
     b.code.load(Width::Word, 1, 2, 0);
@@ -176,9 +176,7 @@ pub(super) fn pass_over_since(b: &mut Builder, begin: u8, end: Label) {
     b.code.jump_if(1, When::Equal, Constant(0), end);
     b.code.call(helper::MONOTONIC);
     b.code.compute(Compute::Subtract, 0, Other(begin));
-    b.code.load(Width::Double, 1, 7, layout::AWAY);
-    b.code.compute(Compute::Add, 1, Other(0));
-    b.code.store(Width::Double, 7, layout::AWAY, 1);
+    b.add_to(7, layout::AWAY, Other(0));
 }
 
 fn note_away(b: &mut Builder) {
@@ -197,9 +195,7 @@ pub(super) fn note_return(b: &mut Builder, end: Label) {
     b.code.load(Width::Double, 2, 7, layout::WEIGHT);
     b.code.compute(Compute::Multiply, 0, Other(2));
     for (place, amount) in [(layout::IN_PROGRAM, 0), (layout::IN_PROGRAM_CALLS, 2)] {
-        b.code.load(Width::Double, 1, 7, place);
-        b.code.compute(Compute::Add, 1, Other(amount));
-        b.code.store(Width::Double, 7, place, 1);
+        b.add_to(7, place, Other(amount));
     }
     note_away(b);
     b.code.call(helper::MONOTONIC);

@@ -87,7 +87,7 @@ fn note_call(b: &mut Builder) {
     let [none, noted] = b.code.labels();
     b.if_field(Width::Word, layout::FLAGS, (When::NotEqual, 0), none);
     b.saved_number(none);
-    b.code.jump_if(0, When::Above, Constant(layout::CALLS as i32 - 1), none);
+    b.if_beyond(0, none);
     b.code.otherwise(noted, none);
     b.code.constant(0, layout::NONE);
     b.code.place(noted);

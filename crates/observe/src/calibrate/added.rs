@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use analysis::statistics::{median, sorted};
-use analysis::tails::median_ranks;
+use analysis::statistics::{Interval, median};
+use analysis::tails::median_interval;
 use record::{CountingCost, CountingProbe};
 
 use crate::counts::Counts;
@@ -74,15 +74,10 @@ impl Added {
         let sampling = sampled * median(self.sampled.iter().copied()).unwrap_or(0.0);
         // A program calls for more than a loop of one call does, and lets what counting needs grow cold.
         let more = in_program_ns.zip(self.behind_samples_ns).map(|(here, loops)| here - loops);
-        let mixed = sorted(pairs.map(|(plain, name)| plain + more.unwrap_or(named * (name - plain)) + sampling));
-        let per_call_ns = median(mixed.iter().copied())?;
-        let (low, high) = median_ranks(mixed.len());
-        let probe = (mixed.len() >= LEAST).then(|| CountingProbe {
-            pairs: mixed.len() as u32,
-            per_call_ns,
-            low_ns: mixed[low],
-            high_ns: mixed[high],
-        });
+        let count = pairs.len();
+        let mixed = pairs.map(|(plain, name)| plain + more.unwrap_or(named * (name - plain)) + sampling);
+        let Interval { value: per_call_ns, low: low_ns, high: high_ns } = median_interval(mixed)?;
+        let probe = (count >= LEAST).then_some(CountingProbe { pairs: count as u32, per_call_ns, low_ns, high_ns });
         Some(CountingCost {
             per_call_ns,
             in_program_ns: self.in_program_ns,

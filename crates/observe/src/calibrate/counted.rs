@@ -16,6 +16,7 @@ use super::{sampled, switched};
 use crate::bpf::{Counting, Programs, Whom, keep_statistics};
 use crate::counts::{Call, Counts};
 use crate::target::Options;
+use crate::usage::this_thread;
 
 /// Calls of a batch, which takes about 0.1 ms.
 const CALLS: u32 = 100;
@@ -119,7 +120,7 @@ fn mean_sample_ns(counts: &Counts, call: i64) -> Option<f64> {
 /// What was counted of some batches of this thread: other tasks come and go meanwhile. One of many calls is sampled, as in programs: what
 /// a sample needs is colder then than where all are.
 fn sampled_batches(counting: &mut Counting, mut batch: impl FnMut()) -> io::Result<Counts> {
-    let own = rustix::thread::gettid().as_raw_nonzero().get() as u32;
+    let own = this_thread();
     let mut sums = [Counts::default(), Counts::default()];
     for (turn, all) in sums.iter_mut().enumerate() {
         (0..turn * SAMPLED_BATCHES).for_each(|_| batch());

@@ -5,11 +5,12 @@ use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::time::Instant;
 
 use rustix::process::getppid;
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::ClockId;
 
 use super::added::{Added, are_enough};
 use crate::target::Detail;
 use crate::traced::Tracer;
+use crate::usage::now_ns;
 
 /// Calls of a batch: about 2 ms while they are followed.
 const CALLS: u32 = 40;
@@ -88,16 +89,11 @@ impl Drop for Caller {
 
 /// The processor time of some calls, in ns.
 fn batch() -> u64 {
-    let begin = charged_ns();
+    let begin = now_ns(ClockId::ThreadCPUTime);
     for _ in 0..CALLS {
         let _ = getppid();
     }
-    charged_ns() - begin
-}
-
-fn charged_ns() -> u64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    now_ns(ClockId::ThreadCPUTime) - begin
 }
 
 #[cfg(test)]

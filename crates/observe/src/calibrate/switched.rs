@@ -1,7 +1,7 @@
 //! What counting costs a task that gets a CPU, and one that wakes another: two threads wake each other by turns while the programs at these
 //! events run.
 
-use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::io::{self, Read, Write};
 use std::thread;
 
 use crate::bpf::{Programs, keep_statistics};
@@ -24,27 +24,20 @@ pub(super) fn of_switches(programs: &Programs) -> io::Result<[f64; 2]> {
 
 /// This thread and another one, which is watched too, wait for each other.
 fn exchange(programs: &Programs) -> io::Result<()> {
-    let ((their_read, write), (read, their_write)) = (io::pipe()?, io::pipe()?);
+    let ((mut their_read, mut write), (mut read, mut their_write)) = (io::pipe()?, io::pipe()?);
     thread::scope(|scope| {
         let partner = scope.spawn(move || {
             programs.enrol()?;
-            turns(their_read, their_write, false)
+            (0..TURNS).try_for_each(|_| {
+                their_read.read_exact(&mut [0])?;
+                their_write.write_all(&[0])
+            })
         });
-        let own = turns(read, write, true);
+        // With the pipes of one that has ended, the wait of the other ends.
+        let own = (0..TURNS).try_for_each(move |_| {
+            write.write_all(&[0])?;
+            read.read_exact(&mut [0])
+        });
         partner.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into())).and(own)
     })
-}
-
-/// Takes turns; ends with an error if the other has ended.
-fn turns(mut read: PipeReader, mut write: PipeWriter, is_first: bool) -> io::Result<()> {
-    for _ in 0..TURNS {
-        if is_first {
-            write.write_all(&[0])?;
-        }
-        read.read_exact(&mut [0])?;
-        if !is_first {
-            write.write_all(&[0])?;
-        }
-    }
-    Ok(())
 }

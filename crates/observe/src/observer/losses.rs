@@ -38,20 +38,17 @@ impl Observer {
             losses.push(Loss { what: "what it started; that takes eBPF or ptrace".into(), count: None });
         }
         let knows_types = self.counter.as_ref().and_then(Counter::programs).map(Counting::knows_objects);
-        if self.detail == Detail::All && knows_types == Some(false) {
+        if self.names.detail == Detail::All && knows_types == Some(false) {
             let what = "what calls are made on (file, pipe, socket), since this kernel does not describe its types in \
                         /sys/kernel/btf/vmlinux: mount /sys, or use a kernel with CONFIG_DEBUG_INFO_BTF";
             losses.push(Loss { what: what.into(), count: None });
         }
-        match &self.exits {
-            Some(exits) if exits.lost => {
-                let what = match knows_types {
-                    Some(true) => "tasks ended too fast for their faults and switches to be told by process",
-                    _ => "tasks ended too fast for their processor time and faults to be told by process",
-                };
-                losses.push(Loss { what: what.into(), count: None });
-            }
-            _ => {}
+        if self.exits.as_ref().is_some_and(|exits| exits.lost) {
+            let what = match knows_types {
+                Some(true) => "tasks ended too fast for their faults and switches to be told by process",
+                _ => "tasks ended too fast for their processor time and faults to be told by process",
+            };
+            losses.push(Loss { what: what.into(), count: None });
         }
         losses
     }

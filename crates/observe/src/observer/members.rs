@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::ClockId;
 use system::machine::TaskStat;
+
+use crate::usage::now_ns;
 
 /// The processes of a watched cgroup at the last look.
 #[derive(Debug, Default)]
@@ -16,10 +18,8 @@ pub(super) struct Members {
 impl Members {
     /// Those of the beginning.
     pub(super) fn of(known: impl IntoIterator<Item = u32>) -> Members {
-        let now = clock_gettime(ClockId::Boottime);
-        let tick = 1_000_000_000 / rustix::param::clock_ticks_per_second() as i64;
-        let ticks = now.tv_sec * (1_000_000_000 / tick) + now.tv_nsec / tick;
-        Members { known: known.into_iter().collect(), since: ticks as u64 }
+        let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second();
+        Members { known: known.into_iter().collect(), since: now_ns(ClockId::Boottime) / tick_ns }
     }
 
     /// Those that were moved into it since the last look; these are there now. One that was created since the watching began is taken

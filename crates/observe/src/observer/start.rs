@@ -65,7 +65,6 @@ impl Observer {
             uncharged_ends: 0,
             fold: Fold::default(),
             names: CallNames::new(options.detail),
-            detail: options.detail,
             before: HashMap::new(),
             account: None,
             begun: Instant::now(),
@@ -119,14 +118,15 @@ impl Observer {
         let (counting, programs) = Counting::new(whom, records, options)?;
         let mut counter = Counter::Bpf(Box::new(counting));
         // Before anything is attached: a task that is not wanted then is never looked at again.
-        self.want(&counter, &self.cgroup.as_ref().map_or_else(Vec::new, Cgroup::processes))?;
+        self.want(&counter, &self.members_now())?;
         if let Counter::Bpf(counting) = &mut counter {
             counting.attach(programs)?;
         }
-        self.names.entry_ns = added.as_ref().and_then(|added| added.entry_ns);
-        self.names.fault_entry_ns = added.as_ref().and_then(|added| added.fault_entry_ns);
-        self.accounting.call_return_ns = added.as_ref().and_then(|added| added.call_return_ns);
-        self.accounting.fault_return_ns = added.as_ref().and_then(|added| added.fault_return_ns);
+        if let Some(added) = &added {
+            (self.names.entry_ns, self.names.fault_entry_ns) = (added.entry_ns, added.fault_entry_ns);
+            self.accounting.call_return_ns = added.call_return_ns;
+            self.accounting.fault_return_ns = added.fault_return_ns;
+        }
         self.added = added;
         self.counter = Some(counter);
         Ok(())

@@ -29,7 +29,7 @@ pub struct Stretches {
     observer: Observer,
     recent: Recent,
     /// What ended in this stretch.
-    ended: Vec<(Task, Option<Usage>)>,
+    ended: Vec<Task>,
     /// The time that each thread had run by the last look, in ns.
     ran: HashMap<u32, u64>,
     clocks: Clocks,
@@ -75,10 +75,10 @@ impl Stretches {
         let mut ended = std::mem::take(&mut self.ended);
         let (mut running, idle) = self.running(&mut ended)?;
         self.recent.begin();
-        for (task, usage) in &mut ended {
-            self.recent.ended(task, *usage);
+        for task in &mut ended {
+            self.recent.ended(task);
         }
-        running.retain_mut(|(task, used)| self.recent.ran(task, *used));
+        running.retain_mut(|task| self.recent.ran(task));
         self.recent.keep(&idle);
         let (mut seen, started) = self.observed(&running, elapsed);
         // A thread that is reported after the first one of its process seems to be one that goes on.
@@ -90,29 +90,27 @@ impl Stretches {
         Ok(Stretch { seen, started })
     }
 
-    /// The tasks that ran, with what they used, and the ids of those that did not. What did not run requested nothing, so it
+    /// The tasks that ran, and the ids of those that did not. What did not run requested nothing, so it
     /// is not read.
-    fn running(&mut self, ended: &mut [(Task, Option<Usage>)]) -> Result<(Vec<UsingTask>, HashSet<u64>), ObserveError> {
+    fn running(&mut self, ended: &mut [Task]) -> Result<(Vec<Task>, HashSet<u64>), ObserveError> {
         let (ran, mut active) = self.times();
         let observer = &mut self.observer;
         let idle = |thread: u32| ran.contains_key(&thread) && !active.contains_key(&thread);
-        let (tasks, idle) = match &mut observer.counter {
+        let (mut running, idle) = match &mut observer.counter {
             Some(counter) => {
-                counter.add_spilled(ended.iter_mut().map(|(task, _)| task));
+                counter.add_spilled(ended);
                 counter.running_but(idle)?
             }
             None => (Vec::new(), HashSet::new()),
         };
-        let own = std::process::id();
-        let mut running = Vec::new();
-        for task in tasks.into_iter().filter(|task| task.process != own) {
+        running.retain(|task| task.process != std::process::id());
+        for task in &running {
             active.remove(&task.thread);
-            let used = observer.used(task.process, task.thread);
-            running.push((task, used));
         }
         // A thread that requested nothing may have used something.
-        for (thread, process) in active {
-            running.push((usage::without_calls(process, thread), observer.used(process, thread)));
+        running.extend(active.into_iter().map(|(thread, process)| usage::without_calls(process, thread)));
+        for task in &mut running {
+            task.usage = observer.used(task.process, task.thread);
         }
         // What a thread had used before is needed until its end was reported, which may come a stretch late.
         let last = std::mem::replace(&mut self.ran, ran);
@@ -152,7 +150,7 @@ impl Stretches {
         (ran, active)
     }
 
-    fn observed(&mut self, running: &[UsingTask], elapsed: Duration) -> (Observation, BTreeSet<u32>) {
+    fn observed(&mut self, running: &[Task], elapsed: Duration) -> (Observation, BTreeSet<u32>) {
         let (observer, recent) = (&self.observer, &mut self.recent);
         let counted = recent.fold.with_running(running, &observer.names, &mut recent.cgroups);
         let programs = counted.processes.iter().filter(|process| !process.kernel);
@@ -167,9 +165,6 @@ impl Stretches {
         (seen, std::mem::take(&mut recent.started))
     }
 }
-
-/// A task, with what it used in the stretch.
-type UsingTask = (Task, Option<Usage>);
 
 /// What is known of the tasks that exist: what they had requested by the end of the last stretch.
 #[derive(Debug, Default)]
@@ -202,16 +197,16 @@ impl Recent {
     }
 
     /// A task that ended: only what it did in this stretch is left in it.
-    fn ended(&mut self, task: &mut Task, usage: Option<Usage>) {
+    fn ended(&mut self, task: &mut Task) {
         self.note_start(task);
         if let Some(known) = self.known.remove(&task.id) {
             task.counts.subtract(&known.counts);
         }
-        self.fold.add(task, usage);
+        self.fold.add(task);
     }
 
     /// A task that runs: only what it did in this stretch is left in it. Returns whether it did anything.
-    fn ran(&mut self, task: &mut Task, usage: Option<Usage>) -> bool {
+    fn ran(&mut self, task: &mut Task) -> bool {
         // One that is just ending is reported again as ended.
         task.end_ns = None;
         if task.id > 0 {
@@ -222,7 +217,7 @@ impl Recent {
                 task.counts.subtract(&before.counts);
             }
         }
-        task.counts != Counts::default() || usage.is_some_and(|usage| !usage.is_nothing())
+        task.counts != Counts::default() || task.has_used_something()
     }
 
     fn note_start(&mut self, task: &Task) {

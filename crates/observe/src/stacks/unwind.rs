@@ -64,8 +64,7 @@ use here::{CODE, FRAME, RETURN, SAVED, STACK};
 impl CallSample {
     /// The registers of `struct pt_regs`.
     pub(crate) fn saved(words: &[u8]) -> [u64; REGISTERS] {
-        let word = |place: usize| words.get(place * 8..place * 8 + 8).and_then(|bytes| bytes.try_into().ok());
-        SAVED.map(|place| word(place).map_or(0, u64::from_ne_bytes))
+        SAVED.map(|place| word_at(words, place * 8).unwrap_or(0))
     }
 
     /// The address of the code that made the call.
@@ -75,10 +74,12 @@ impl CallSample {
 
     /// The word at an address of the stack.
     fn word(&self, address: u64) -> Option<u64> {
-        let at = usize::try_from(address.checked_sub(self.registers[STACK])?).ok()?;
-        let bytes = self.stack.get(at..at.checked_add(8)?)?;
-        bytes.try_into().ok().map(u64::from_ne_bytes)
+        word_at(&self.stack, usize::try_from(address.checked_sub(self.registers[STACK])?).ok()?)
     }
+}
+
+fn word_at(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..)?.first_chunk().map(|word| u64::from_ne_bytes(*word))
 }
 
 /// The places of a call and of its callers, the innermost first, as far as they can be found.

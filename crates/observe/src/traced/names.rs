@@ -138,7 +138,7 @@ fn named(class: u8, arguments: &[u64; 3]) -> (i32, u64) {
 fn hashed(name: &mut [u8; NAME_SIZE], start: u64) -> u64 {
     let end = name.iter().position(|byte| *byte == 0).unwrap_or(ROOM);
     name[end..].fill(0);
-    let words = name.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default()));
+    let words = name.as_chunks().0.iter().map(|word| u64::from_ne_bytes(*word));
     let mixed = words.take_while(|word| *word != 0).fold(start, |hash, word| {
         let hash = (hash ^ word).wrapping_mul(GOLDEN);
         hash ^ hash >> 32

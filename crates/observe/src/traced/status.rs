@@ -14,7 +14,7 @@ pub(crate) fn process_of(thread: u32) -> Option<u32> {
 }
 
 /// The thread that traces this one.
-pub(super) fn tracer_of(thread: u32) -> Option<u32> {
+pub(crate) fn tracer_of(thread: u32) -> Option<u32> {
     line(thread, "TracerPid:")?.parse().ok().filter(|tracer| *tracer != 0)
 }
 
@@ -26,7 +26,7 @@ mod tests {
     fn this_process_is_its_first_threads() {
         let own = std::process::id();
         assert_eq!(process_of(own), Some(own));
-        assert_eq!(process_of(rustix::thread::gettid().as_raw_nonzero().get() as u32), Some(own));
+        assert_eq!(process_of(crate::usage::this_thread()), Some(own));
         assert_eq!(line(u32::MAX >> 2, "Tgid:"), None);
     }
 }

@@ -10,13 +10,9 @@ use crate::command::{usage, wait4};
 
 /// Requests (include/uapi/linux/ptrace.h). The C libraries give them different types, and not all of them.
 mod requests {
-    pub(super) const GO_ON: u32 = 7;
-    pub(super) const DETACH: u32 = 17;
-    pub(super) const TO_CALL: u32 = 24;
     pub(super) const MESSAGE: u32 = 0x4201;
     pub(super) const SEIZE: u32 = 0x4206;
     pub(super) const INTERRUPT: u32 = 0x4207;
-    pub(super) const LISTEN: u32 = 0x4208;
     pub(super) const CALL_INFO: u32 = 0x420e;
 }
 
@@ -96,28 +92,22 @@ pub(super) fn interrupt(thread: u32) -> io::Result<()> {
     request(requests::INTERRUPT, thread, 0, 0).map(|_| ())
 }
 
-/// How a stopped thread goes on. A signal of 0 is none.
+/// How a stopped thread goes on: the requests for that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Resume {
     /// To its next system call.
-    ToCall,
+    ToCall = 24,
     /// To its next event.
-    ToEvent,
+    ToEvent = 7,
     /// It stays stopped, until the signal for that comes.
-    Listen,
+    Listen = 0x4208,
     /// It is no longer watched.
-    Detached,
+    Detached = 17,
 }
 
-/// Lets a stopped thread go on, with this signal. If it was killed meanwhile, there is nothing to do.
+/// Lets a stopped thread go on, with this signal; 0 is none. If it was killed meanwhile, there is nothing to do.
 pub(super) fn resume(thread: u32, how: Resume, signal: i32) {
-    let what = match how {
-        Resume::ToCall => requests::TO_CALL,
-        Resume::ToEvent => requests::GO_ON,
-        Resume::Listen => requests::LISTEN,
-        Resume::Detached => requests::DETACH,
-    };
-    let _ = request(what, thread, 0, signal as usize);
+    let _ = request(how as u32, thread, 0, signal as usize);
 }
 
 /// What a stop at a system call is about. Fails if the thread was killed meanwhile, or the kernel is older than Linux 5.3.

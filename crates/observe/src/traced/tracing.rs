@@ -6,14 +6,16 @@ use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use record::Usage;
+use rustix::time::ClockId;
 
 use super::names::{Folders, Returned, creates};
 use super::status;
 use super::sys::{self, AtCall, Event, Resume};
+use crate::call_names::NARROW_EXITS;
 use crate::counts::Call;
 use crate::target::Detail;
 use crate::task::Task;
-use crate::usage;
+use crate::usage::{self, now_ns};
 
 /// The architectures whose calls have the numbers of this one (include/uapi/linux/audit.h, `AUDIT_ARCH_*`).
 #[cfg(target_arch = "x86_64")]
@@ -22,11 +24,6 @@ const NATIVE: u32 = 0xc000_003e;
 const NATIVE: u32 = 0xc000_00b7;
 /// Numbers beyond are no call's.
 const CALLS: u64 = crate::naming::CALLS as u64;
-/// Calls of 32-bit programs that never return: `exit` and `exit_group`.
-#[cfg(target_arch = "x86_64")]
-const NARROW_EXITS: [u16; 2] = [1, 252];
-#[cfg(target_arch = "aarch64")]
-const NARROW_EXITS: [u16; 2] = [1, 248];
 
 /// A watched thread.
 #[derive(Debug, Default)]
@@ -44,15 +41,13 @@ struct Tracee {
     last: Option<Call>,
     /// Those of its process.
     folders: Arc<Mutex<Folders>>,
-    /// What it had used when it was about to end.
-    usage: Option<Usage>,
 }
 
 /// What the tracer and its reader share.
 #[derive(Debug, Default)]
 pub(super) struct Board {
     running: HashMap<u32, Tracee>,
-    pub ended: Vec<(Task, Option<Usage>)>,
+    pub ended: Vec<Task>,
     /// Threads that ran before their creation was reported. They may have ended by then.
     unreported: HashSet<u32>,
     next: u64,
@@ -65,21 +60,16 @@ pub(super) struct Board {
     pub over: bool,
 }
 
-/// The folders of a process.
-fn held(folders: &Mutex<Folders>) -> MutexGuard<'_, Folders> {
-    folders.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The shared board. A panic of the other side leaves it as it is.
-pub(super) fn locked(board: &Mutex<Board>) -> MutexGuard<'_, Board> {
-    board.lock().unwrap_or_else(PoisonError::into_inner)
+/// What is shared. A panic of the other side leaves it as it is.
+pub(super) fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Board {
     /// A new thread to watch.
     pub(super) fn admit(&mut self, process: u32, thread: u32, is_command: bool) {
         self.next += 1;
-        let task = Task { id: self.next, process, thread, begin_ns: now_ns(), ..Task::default() };
+        let task = Task { id: self.next, process, thread, begin_ns: now_ns(ClockId::Monotonic), ..Task::default() };
         if is_command {
             self.command = Some(process);
         }
@@ -138,7 +128,7 @@ impl Board {
                 return Some((Resume::Detached, 0));
             }
             Event::Ending => {
-                tracee.usage = usage::of_thread(tracee.task.process, thread);
+                tracee.task.usage = usage::of_thread(tracee.task.process, thread);
                 tracee.task.name = name(&tracee.task);
             }
             _ => {}
@@ -163,11 +153,11 @@ impl Board {
             self.admit(if is_thread { process } else { new }, new, false);
         }
         if let Some(tracee) = self.running.get_mut(&new) {
-            let copied = || Arc::new(Mutex::new(held(&folders).clone()));
+            let copied = || Arc::new(Mutex::new(locked(&folders).clone()));
             tracee.folders = if tracee.task.process == process { folders } else { copied() };
         }
         let running = self.running.get_mut(&new).map(|tracee| &mut tracee.task);
-        let ended = self.ended.iter_mut().rev().map(|(task, _)| task).find(|task| task.thread == new);
+        let ended = self.ended.iter_mut().rev().find(|task| task.thread == new);
         if let Some(created) = running.or(ended) {
             created.parent = Some(id);
         }
@@ -216,8 +206,8 @@ impl Board {
         if status.signal() == Some(libc::SIGKILL) && thread == tracee.task.process {
             *tracee.task.counts.signals.entry(libc::SIGKILL as u16).or_default() += 1;
         }
-        tracee.task.end_ns = Some(now_ns());
-        self.ended.push((tracee.task, tracee.usage));
+        tracee.task.end_ns = Some(now_ns(ClockId::Monotonic));
+        self.ended.push(tracee.task);
     }
 }
 
@@ -266,7 +256,7 @@ impl Tracee {
         let counts = &mut self.task.counts;
         if let Call::Native(number) = call {
             let call = Returned { number, arguments: self.arguments, result, creates: self.creates };
-            held(&self.folders).note(self.task.thread, &call, counts);
+            locked(&self.folders).note(self.task.thread, &call, counts);
         }
         let times = counts.calls.entry(call).or_default();
         times.count += 1;
@@ -318,11 +308,6 @@ fn name(task: &Task) -> String {
     if name.is_empty() { task.name.clone() } else { name }
 }
 
-fn now_ns() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::process::ExitStatusExt;
@@ -340,14 +325,14 @@ mod tests {
         let creator = board.running[&1].task.id;
         board.note_child(1, 2);
         assert!(!board.knows(2), "it has ended");
-        assert_eq!(board.ended[0].0.parent, Some(creator));
+        assert_eq!(board.ended[0].parent, Some(creator));
         board.note_child(1, 3);
         assert_eq!(board.running[&3].task.parent, Some(creator), "one that has yet to run");
         assert_eq!(board.running[&1].task.counts.forks, 2);
         board.admit(1, 4, false);
         board.end(4, ExitStatus::from_raw(9), Usage::default());
         board.end(1, ExitStatus::from_raw(9), Usage::default());
-        let kills = board.ended.iter().filter_map(|(task, _)| task.counts.signals.get(&9));
+        let kills = board.ended.iter().filter_map(|task| task.counts.signals.get(&9));
         assert_eq!(kills.sum::<u64>(), 1, "a process is killed once");
     }
 

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::figure::{decimals, number};
+use super::figure::{decimals, number, positive};
 
 /// A printed figure that is no cost and follows from no other: a size, a guess.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -18,10 +18,7 @@ pub struct Fact {
 
 impl Fact {
     pub(super) fn check(&self) -> Result<(), String> {
-        match number(&self.printed).filter(|figure| *figure > 0.0) {
-            Some(_) => Ok(()),
-            None => Err(format!("{} is not a positive number", self.printed)),
-        }
+        positive(&self.printed).map(drop)
     }
 
     /// As a number.
@@ -69,10 +66,9 @@ pub struct Departure {
 
 impl Check {
     pub(super) fn check(&self) -> Result<(), String> {
-        let texts = [&self.over, &self.by, &self.under, &self.of, &self.less].into_iter().flatten();
-        let wrong = |text: &&String| number(text).is_none_or(|number| number <= 0.0);
-        if let Some(text) = std::iter::once(&self.printed).chain(texts).find(wrong) {
-            return Err(format!("{text} is not a positive number"));
+        positive(&self.printed)?;
+        for text in [&self.over, &self.by, &self.under, &self.of, &self.less].into_iter().flatten() {
+            positive(text)?;
         }
         let scaled = self.by.is_some() || self.under.is_some();
         match (&self.over, scaled, &self.of, &self.less) {

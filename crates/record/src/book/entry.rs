@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::figure::{MS, PrintedFigure, number};
+use super::figure::{MS, PrintedFigure, number, positive};
 use crate::point::Point;
 use crate::term::Term;
 
@@ -91,7 +91,7 @@ impl Entry {
     /// The first field that is not a figure. A time may be a range; the others are single numbers.
     pub(super) fn wrong_figure(&self) -> Option<&String> {
         let single = [&self.rate, &self.cpu_ms, &self.delta_ms, &self.block_moves, &self.kbit_s];
-        let single = single.into_iter().flatten().find(|text| number(text).is_none_or(|figure| figure <= 0.0));
+        let single = single.into_iter().flatten().find(|text| positive(text).is_err());
         let times = [&self.cycles, &self.ns, &self.us, &self.ms, &self.s];
         single.or_else(|| times.into_iter().flatten().find(|text| PrintedFigure::of(text).is_none()))
     }

@@ -21,8 +21,8 @@ impl PrintedFigure {
             let (low, high) = (number(low)?, number(high)?);
             return (0.0 < low && low <= high).then(|| PrintedFigure { value: (low * high).sqrt(), low, high });
         }
-        let (value, open) = (number(text)?, rounding(text));
-        (value > 0.0).then_some(PrintedFigure { value, low: value - open, high: value + open })
+        let (value, open) = (positive(text).ok()?, rounding(text));
+        Some(PrintedFigure { value, low: value - open, high: value + open })
     }
 
     /// A whole number of cycles is exact, because a pipeline has no others.
@@ -51,6 +51,11 @@ impl PrintedFigure {
 pub(crate) fn number(text: &str) -> Option<f64> {
     let plain = !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || c == '.');
     text.parse().ok().filter(|_| plain)
+}
+
+/// A number above 0. Fails with a sentence if it is none.
+pub(super) fn positive(text: &str) -> Result<f64, String> {
+    number(text).filter(|figure| *figure > 0.0).ok_or_else(|| format!("{text} is not a positive number"))
 }
 
 /// Digits after the point.

@@ -2,13 +2,13 @@
 
 use analysis::bill::{BilledFigure, ChangeVerdict, ChangedFigure, ChangedRow};
 use record::Nanoseconds;
-use record::units::{counted, grouped, percent};
+use record::units::{counted, percent};
 use serde::Serialize;
 
 use crate::compare::markdown::{code, escaped};
 use crate::grid::{Grid, RowKind};
-use crate::interval::time;
-use crate::text::{Style, in_table, times};
+use crate::interval::{signed, time};
+use crate::text::{Style, events, in_table};
 
 /// Lines beyond these are only counted.
 const MOST_ROWS: usize = 20;
@@ -80,7 +80,7 @@ pub struct BillChanges<'a> {
 pub fn bill_changes(view: &BillChanges, style: Style) -> String {
     let [before, after] = view.bills.map(in_table);
     let mut text = style.bold(&format!("from {before} to {after}")) + "\n";
-    text += &(style.paragraph("", &basis(view)) + "\n");
+    text += &style.paragraph("", &basis(view));
     text += &style.paragraphs("gate     ", gate_sentence(view));
     let mut grid = Grid::new("<>>>><", [vec![4]]);
     grid.heading([view.unit_title().as_str(), "before", "after", "ratio", "95 %"]);
@@ -99,7 +99,7 @@ pub fn bill_changes(view: &BillChanges, style: Style) -> String {
         grid.add(row_kind(row), [name].into_iter().chain(row_cells(row)));
     }
     if view.rows.len() > MOST_ROWS {
-        grid.add(RowKind::Aside, [format!("  {} others", view.rows.len() - MOST_ROWS)]);
+        grid.add(RowKind::Aside, [format!("  {}", counted((view.rows.len() - MOST_ROWS) as u64, "other"))]);
     }
     text + "\n" + &grid.render(style)
 }
@@ -148,7 +148,7 @@ fn basis(view: &BillChanges) -> String {
     let units = if before == 1.0 && after == 1.0 {
         String::new()
     } else {
-        format!("{} {} before, {} after; ", amount(before), in_table(view.unit), amount(after))
+        format!("{} {} before, {} after; ", events(before), in_table(view.unit), events(after))
     };
     let runs = match view.repetitions {
         [1, 1] => "one run each, so counts have a verdict and times have none: --repeat 9 -o FILE.json tells".into(),
@@ -186,7 +186,7 @@ fn gate_sentence(view: &BillChanges) -> Option<String> {
 
 /// Before, after, ratio, its interval, and the verdict.
 fn figure_cells(changed: &ChangedFigure) -> Vec<String> {
-    let value = |value: f64| if changed.figure.is_count() { amount(value) } else { Nanoseconds(value).to_string() };
+    let value = |value: f64| if changed.figure.is_count() { events(value) } else { Nanoseconds(value).to_string() };
     // An interval of more than a factor of a hundred means nothing.
     let narrow = changed.ratio.filter(|ratio| ratio.high < 100.0 * ratio.low);
     let ends = narrow.map(|ratio| format!("{:.3} to {:.3}", ratio.low, ratio.high));
@@ -201,8 +201,7 @@ fn figure_cells(changed: &ChangedFigure) -> Vec<String> {
 
 /// Counts before and after, the processor time before, its change, and the change of waiting.
 fn row_cells(row: &ChangedRow) -> Vec<String> {
-    let signed = |ns: f64| if ns > 0.0 { format!("+{}", Nanoseconds(ns)) } else { Nanoseconds(ns).to_string() };
-    let [before, after] = row.count.map(amount);
+    let [before, after] = row.count.map(events);
     let waited = row.waited_ns();
     vec![
         before,
@@ -211,11 +210,6 @@ fn row_cells(row: &ChangedRow) -> Vec<String> {
         row.cpu_ns().map_or_else(|| "-".into(), signed),
         if waited == 0.0 { String::new() } else { signed(waited) },
     ]
-}
-
-/// A number of events, which is whole for whole commands.
-fn amount(value: f64) -> String {
-    if value.fract() == 0.0 { times(value as u64) } else { grouped(value) }
 }
 
 fn kind(verdict: ChangeVerdict) -> RowKind {

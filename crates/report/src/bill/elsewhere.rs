@@ -2,7 +2,7 @@
 
 use analysis::bill::{BillElsewhere, ElsewhereRow};
 use analysis::statistics::Interval;
-use record::units::range;
+use record::units::{counted, range};
 use record::{Nanoseconds, Run};
 
 use crate::grid::{Grid, RowKind};
@@ -43,18 +43,15 @@ pub fn bill_elsewhere(view: &BillElsewhereView, style: Style) -> String {
         format!(", {at_least}{ratio:.2} times the {} here", Nanoseconds(here))
     });
     let sum = format!("{at_least}{}{range} of processor time{here}", Nanoseconds(there.value));
-    text += &(style.paragraph("there    ", &sum) + "\n");
+    text += &style.paragraph("there    ", &sum);
     let mut grid = Grid::new("<>>>>>", [vec![1], vec![5]]);
     grid.heading(["", "count", "here", "ratio of prices", "there", "interval"]);
     rows.iter().take(MOST_ROWS).for_each(|row| grid.row(cells(row)));
     let others = rows.get(MOST_ROWS..).unwrap_or_default();
     if !others.is_empty() {
-        let sum = |ns: &dyn Fn(&ElsewhereRow) -> Option<f64>| match others.iter().any(|row| ns(row).is_some()) {
-            true => Nanoseconds(others.iter().filter_map(ns).sum()).to_string(),
-            false => "-".into(),
-        };
-        let (here, there) = (sum(&|row| row.here_ns), sum(&|row| row.there.map(|there| there.value)));
-        grid.add(RowKind::Aside, [&format!("  {} others", others.len()), "", &here, "", &there]);
+        let sum = |ns: fn(&ElsewhereRow) -> Option<f64>| time(others.iter().filter_map(ns).reduce(|sum, ns| sum + ns));
+        let (here, there) = (sum(|row| row.here_ns), sum(|row| Some(row.there?.value)));
+        grid.add(RowKind::Aside, [&format!("  {}", counted(others.len() as u64, "other")), "", &here, "", &there]);
     }
     let mut part = |name: &str, here: f64, there: Option<Interval>| {
         let (what, here_ns) = (name.into(), Some(here));

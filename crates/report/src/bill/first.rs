@@ -22,13 +22,13 @@ pub(super) fn first(view: &BillView, style: Style) -> String {
     let room = style.width().saturating_sub(how.chars().count() + 8).max(16);
     let mut text = style.bold(&format!("bill of {}{how}", shortened(&in_table(&seen.what), room))) + "\n";
     let line = |first: &str, rest: &str| {
-        if rest.is_empty() { String::new() } else { style.paragraph(first, rest) + "\n" }
+        if rest.is_empty() { String::new() } else { style.paragraph(first, rest) }
     };
     text += &line("time     ", &time(view));
     text += &line("most     ", &dearest(view));
     for (place, finding) in view.bill.findings.iter().take(MOST_FINDINGS).enumerate() {
         let first = format!("{}  {}  ", if place == 0 { "save" } else { "    " }, place + 1);
-        text += &(saving(&first, finding, view, style) + "\n");
+        text += &saving(&first, finding, view, style);
     }
     if view.bill.findings.is_empty() && !seen.together.calls.is_empty() {
         text += &line("save     ", "no habit was found that costs a hundredth of its processor time");

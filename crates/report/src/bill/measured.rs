@@ -28,5 +28,5 @@ pub(super) fn line(bill: &Bill, style: Style) -> String {
         range(percent(closes.low), percent(closes.high)),
         Nanoseconds(charged.ns - bill.counting_ns)
     );
-    style.paragraph("measured ", &text) + "\n"
+    style.paragraph("measured ", &text)
 }

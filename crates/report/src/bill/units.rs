@@ -17,7 +17,7 @@ pub fn bill_per_unit(view: &BillView, (unit, name): (&WorkUnit, &str), style: St
     let units = unit.of(1, &all);
     let first = format!("per {}  ", in_table(name));
     if units <= 0.0 {
-        return style.paragraph(&first, "none in this time") + "\n";
+        return style.paragraph(&first, "none in this time");
     }
     let rate = units / (seen.elapsed_ns.max(1.0) / 1e9);
     let mut parts = vec![format!("{} in {}, {} a second", grouped(units), Nanoseconds(seen.elapsed_ns), grouped(rate))];
@@ -33,7 +33,7 @@ pub fn bill_per_unit(view: &BillView, (unit, name): (&WorkUnit, &str), style: St
         });
     let calls = calls.collect::<Vec<_>>().join(", ");
     let calls = if calls.is_empty() { calls } else { format!("; {calls}") };
-    style.paragraph(&first, &(parts.join(", ") + &calls)) + "\n"
+    style.paragraph(&first, &(parts.join(", ") + &calls))
 }
 
 /// A number of events for each unit.

@@ -14,9 +14,8 @@ const WORTH: f64 = 0.001;
 
 /// The longest waits by call.
 pub(super) fn table(seen: &Observation, style: Style) -> String {
-    let most = if style.is_full() { usize::MAX } else { MOST_WAITS };
     let worth = seen.together.waits.iter().filter(|waits| waits.total_ns >= WORTH * seen.elapsed_ns);
-    let worth: Vec<_> = worth.take(most).collect();
+    let worth: Vec<_> = worth.take(style.most(MOST_WAITS)).collect();
     if worth.is_empty() {
         return String::new();
     }

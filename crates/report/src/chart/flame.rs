@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::palette;
-use super::xml::{escaped, opening};
+use super::xml::{escaped, figure_opening, opening};
 
 /// Deeper frames, and stacks beyond so many, are left out.
 const DEEPEST: usize = 66;
@@ -60,10 +60,7 @@ impl Flame {
     /// As a part of an HTML page.
     pub(crate) fn figure(&self, title: &str, what: &str) -> String {
         let height = ROW * self.depth() as f64 + 2.0;
-        let mut svg = format!(
-            "<svg class=\"flame\" viewBox=\"0 0 {WIDTH:.0} {height:.0}\" role=\"img\" aria-label=\"{}\">",
-            escaped(title)
-        );
+        let mut svg = figure_opening("flame", (WIDTH, height), title);
         self.draw(&mut svg, what, height);
         svg + "</svg>"
     }

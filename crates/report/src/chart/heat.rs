@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::form::Heat;
 use super::palette::SHADE;
-use super::text::{cut, whole};
+use super::text::{cut, entries, right, whole, wrapped};
 use super::xml::{escaped, opening};
 use crate::text::display_width;
 
@@ -22,69 +22,52 @@ impl Heat {
         let names: Vec<String> = self.rows.iter().map(|name| cut(name, LONGEST_NAME.min(3 * width / 4))).collect();
         let margin = names.iter().map(|name| display_width(name)).max().unwrap_or(0);
         let numbers: Vec<String> = (1..=self.columns.len()).map(|number| number.to_string()).collect();
-        let fits = |heads: &[String], figures| margin + self.widths(heads, figures).iter().sum::<usize>() <= width;
-        let (heads, figures) = match () {
-            () if fits(&self.columns, true) => (&self.columns, true),
-            () if fits(&numbers, true) => (&numbers, true),
-            () => (&numbers, false),
+        let figures = self.texts(true);
+        let fits = |heads: &[String]| margin + widths(heads, &figures, 2).iter().sum::<usize>() <= width;
+        let (heads, cells, gap) = match () {
+            () if fits(&self.columns) => (&self.columns, figures, 2),
+            () if fits(&numbers) => (&numbers, figures, 2),
+            () => (&numbers, self.texts(false), 1),
         };
-        let widths = self.widths(heads, figures);
+        let widths = widths(heads, &cells, gap);
         let mut lines = vec![self.title.clone()];
         for part in parts(&widths, width - margin) {
             lines.push(line(&" ".repeat(margin), &widths[part.clone()], &heads[part.clone()]));
-            for (row, name) in names.iter().enumerate() {
-                let cells: Vec<String> = part.clone().map(|column| self.shown(row, column, figures)).collect();
+            for (name, cells) in names.iter().zip(&cells) {
                 let name = format!("{name}{}", " ".repeat(margin - display_width(name)));
-                lines.push(line(&name, &widths[part.clone()], &cells));
+                lines.push(line(&name, &widths[part.clone()], &cells[part.clone()]));
             }
         }
         if self.rows.is_empty() || self.columns.is_empty() {
             lines.push("No cells.".into());
         } else if heads == &numbers && numbers != self.columns {
             let legend = numbers.iter().zip(&self.columns).map(|(number, name)| format!("{number} {name}"));
-            let legend = legend.map(|entry| entry.replace(' ', "\u{a0}")).collect::<Vec<_>>().join("   ");
-            lines.extend(textwrap::wrap(&legend, width).iter().map(|line| line.replace('\u{a0}', " ")));
+            lines.extend(entries(legend, width));
         }
         if let Some((low, high)) = self.range() {
             let (low, high) = (self.unit.text(low), self.unit.text(high));
-            let shades = format!("shades: · {low} to █ {high}; - {}", self.absent);
-            lines.extend(textwrap::wrap(&shades, width).iter().map(|line| line.to_string()));
+            lines.extend(wrapped(&format!("shades: · {low} to █ {high}; - {}", self.absent), width));
         }
         lines.iter().filter(|line| !line.trim().is_empty()).map(|line| whole(line, width)).collect()
     }
 
-    /// The width of each column with the gap before it.
-    fn widths(&self, heads: &[String], figures: bool) -> Vec<usize> {
-        let wide = |column: usize| {
-            let cells = (0..self.rows.len()).map(|row| display_width(&self.shown(row, column, figures))).max();
-            display_width(&heads[column]).max(cells.unwrap_or(0)) + if figures { 2 } else { 1 }
-        };
-        (0..heads.len()).map(wide).collect()
-    }
-
-    /// A cell as text: its figure and shade, or its shade alone.
-    fn shown(&self, row: usize, column: usize, figures: bool) -> String {
-        match (self.cell(row, column), figures) {
+    /// The cells of each row as texts: their figures and shades, or their shades alone.
+    fn texts(&self, figures: bool) -> Vec<Vec<String>> {
+        let range = self.range();
+        let text = |row: usize, column: usize| match (self.cell(row, column).zip(range), figures) {
             // The place of the shade stays free, so that figures end in one column.
             (None, true) => "-  ".into(),
             (None, false) => "-".into(),
-            (Some(value), true) => format!("{} {}", self.unit.text(value), self.shade(value)),
-            (Some(value), false) => self.shade(value).to_string(),
-        }
-    }
-
-    fn shade(&self, value: f64) -> char {
-        SHADES[(self.part(value) * (SHADES.len() - 1) as f64).round() as usize]
+            (Some((value, range)), true) => format!("{} {}", self.unit.text(value), shade(value, range)),
+            (Some((value, range)), false) => shade(value, range).to_string(),
+        };
+        let row = |row: usize| (0..self.columns.len()).map(|column| text(row, column)).collect();
+        (0..self.rows.len()).map(row).collect()
     }
 
     /// The shade of a cell in a page whose numbers lie in this range: 0, the least, to 8; `None` without a number.
     pub(crate) fn step(&self, row: usize, column: usize, range: Option<(f64, f64)>) -> Option<u8> {
         Some((part(self.cell(row, column)?, range?) * 8.0).round() as u8)
-    }
-
-    /// Where a number lies between the least and the greatest, 0 to 1.
-    fn part(&self, value: f64) -> f64 {
-        part(value, self.range().unwrap_or((value, value)))
     }
 
     /// The matrix as an SVG document.
@@ -98,6 +81,7 @@ impl Heat {
         let width = width.max(60.0 + 9.0 * display_width(&self.title) as f64);
         let height = top + CELL.1 * self.rows.len() as f64 + 24.0;
         let mut svg = opening(width, height, &self.title);
+        let range = self.range();
         for (column, name) in self.columns.iter().enumerate() {
             let (x, y) = (left + CELL.0 * (column as f64 + 0.4), top - 8.0);
             let _ = writeln!(svg, "<text transform=\"translate({x:.1} {y:.1}) rotate(-40)\">{}</text>", escaped(name));
@@ -115,7 +99,7 @@ impl Heat {
                 let x = left + CELL.0 * column as f64;
                 let value = self.cell(row, column);
                 // Light enough for the text of either kind of page.
-                let opacity = value.map_or(0.0, |value| 0.04 + 0.56 * self.part(value));
+                let opacity = value.zip(range).map_or(0.0, |(value, range)| 0.04 + 0.56 * part(value, range));
                 let label = value.map_or("-".into(), |value| self.unit.text(value));
                 let _ = writeln!(
                     svg,
@@ -136,10 +120,7 @@ impl Heat {
 }
 
 fn line(name: &str, widths: &[usize], cells: &[String]) -> String {
-    let padded = cells.iter().zip(widths).map(|(cell, width)| {
-        let cell = cut(cell, *width);
-        " ".repeat(width.saturating_sub(display_width(&cell))) + &cell
-    });
+    let padded = cells.iter().zip(widths).map(|(cell, &width)| right(&cut(cell, width), width));
     name.to_owned() + &padded.collect::<String>()
 }
 
@@ -157,6 +138,20 @@ fn parts(widths: &[usize], room: usize) -> Vec<Range<usize>> {
     parts
 }
 
+/// The width of each column with the gap before it.
+fn widths(heads: &[String], cells: &[Vec<String>], gap: usize) -> Vec<usize> {
+    let wide = |(column, head): (usize, &String)| {
+        let cells = cells.iter().map(|row| display_width(&row[column])).max();
+        display_width(head).max(cells.unwrap_or(0)) + gap
+    };
+    heads.iter().enumerate().map(wide).collect()
+}
+
+fn shade(value: f64, range: (f64, f64)) -> char {
+    SHADES[(part(value, range) * (SHADES.len() - 1) as f64).round() as usize]
+}
+
+/// Where a number lies between the least and the greatest, 0 to 1.
 fn part(value: f64, (low, high): (f64, f64)) -> f64 {
     // Halves, because the difference of the greatest numbers overflows.
     let whole = high / 2.0 - low / 2.0;

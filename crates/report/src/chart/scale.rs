@@ -17,8 +17,21 @@ pub(super) struct Scale {
 }
 
 impl Scale {
+    /// The horizontal scale of a chart, which holds all points.
+    pub fn across(chart: &Chart, most_ticks: usize) -> Scale {
+        let points = chart.series.iter().flat_map(|series| &series.points);
+        Scale::of(points.map(|point| point.0), &chart.x, most_ticks)
+    }
+
+    /// The vertical scale of a chart, which holds all points and the ends of their intervals.
+    pub fn up(chart: &Chart, most_ticks: usize) -> Scale {
+        let points = chart.series.iter().flat_map(|series| &series.points).map(|point| point.1);
+        let ends = chart.series.iter().flat_map(|series| &series.intervals).flat_map(|&(low, high)| [low, high]);
+        Scale::of(points.chain(ends), &chart.y, most_ticks)
+    }
+
     /// The scale that holds all of these numbers. Numbers that the axis cannot show have no influence.
-    pub fn of(numbers: impl Iterator<Item = f64>, axis: &Axis, most_ticks: usize) -> Scale {
+    fn of(numbers: impl Iterator<Item = f64>, axis: &Axis, most_ticks: usize) -> Scale {
         let shown = numbers.filter(|&number| shows(axis, number)).map(|number| tame(number, axis.log));
         let range = shown.fold(None, |range, number| {
             let (low, high): (f64, f64) = range.unwrap_or((number, number));
@@ -81,10 +94,25 @@ fn shows(axis: &Axis, number: f64) -> bool {
     number.is_finite() && (!axis.log || number > 0.0)
 }
 
-/// The numbers of a chart's y axis: points and the ends of their intervals.
-pub(super) fn heights(series: &[Series]) -> impl Iterator<Item = f64> {
-    let points = series.iter().flat_map(|series| series.points.iter().map(|point| point.1));
-    points.chain(series.iter().flat_map(|series| series.intervals.iter().flat_map(|&(low, high)| [low, high])))
+/// Both axes of a chart.
+pub(super) struct Scales {
+    pub x: Scale,
+    pub y: Scale,
+}
+
+impl Scales {
+    /// The places of a series' points; `None` for one that an axis cannot show.
+    pub fn points(&self, series: &Series) -> impl Iterator<Item = Option<(f64, f64)>> {
+        series.points.iter().map(|&(x, y)| self.x.place(x).zip(self.y.place(y)))
+    }
+
+    /// The places of a series' intervals: across, and of the lower and the upper end.
+    pub fn intervals(&self, series: &Series) -> impl Iterator<Item = (f64, f64, f64)> {
+        let pairs = series.points.iter().zip(&series.intervals);
+        pairs.filter_map(|(&(x, _), &(low, high))| {
+            Some((self.x.place(x)?, self.y.place_of_end(low)?, self.y.place_of_end(high)?))
+        })
+    }
 }
 
 /// How many points a chart cannot show: not finite, or zero and below on a logarithmic axis.

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use super::form::{Chart, Series};
 use super::palette;
-use super::scale::{Scale, heights};
+use super::scale::{Scale, Scales};
 use super::text::letter;
-use super::xml::{escaped, opening};
+use super::xml::{self, escaped, opening};
 
 /// Points that have a mark of their own, at most.
 const MOST_MARKS: usize = 40;
@@ -48,12 +48,7 @@ impl Chart {
     /// The chart as a part of an HTML page, which has its title beside it and its colours in its own style. If it has an `id`, other
     /// places of the page can show it again.
     pub(crate) fn figure(&self, id: Option<&str>) -> String {
-        let mut svg = format!(
-            "<svg class=\"chart\" viewBox=\"0 0 {:.0} {:.0}\" role=\"img\" aria-label=\"{}\">",
-            IN_PAGE.width,
-            self.height(&IN_PAGE),
-            escaped(&self.title)
-        );
+        let mut svg = self.figure_opening();
         let _ = match id {
             Some(id) => write!(svg, "<g id=\"{}\">", escaped(id)),
             None => write!(svg, "<g>"),
@@ -64,13 +59,11 @@ impl Chart {
 
     /// The drawing that [`Chart::figure`] has made under this id, once more.
     pub(crate) fn figure_again(&self, id: &str) -> String {
-        format!(
-            "<svg class=\"chart\" viewBox=\"0 0 {:.0} {:.0}\" role=\"img\" aria-label=\"{}\"><use href=\"#{}\"/></svg>",
-            IN_PAGE.width,
-            self.height(&IN_PAGE),
-            escaped(&self.title),
-            escaped(id)
-        )
+        format!("{}<use href=\"#{}\"/></svg>", self.figure_opening(), escaped(id))
+    }
+
+    fn figure_opening(&self) -> String {
+        xml::figure_opening("chart", (IN_PAGE.width, self.height(&IN_PAGE)), &self.title)
     }
 
     fn height(&self, frame: &Frame) -> f64 {
@@ -79,13 +72,11 @@ impl Chart {
     }
 
     fn draw(&self, svg: &mut String, frame: &Frame) {
-        let y = Scale::of(heights(&self.series), &self.y, frame.most_ticks - 1);
-        let across = self.series.iter().flat_map(|series| series.points.iter().map(|point| point.0));
-        let x = Scale::of(across, &self.x, frame.most_ticks);
-        axes(svg, self, (&x, &y), frame);
-        marks(svg, self, &x, frame);
+        let scales = Scales { x: Scale::across(self, frame.most_ticks), y: Scale::up(self, frame.most_ticks - 1) };
+        axes(svg, self, &scales, frame);
+        marks(svg, self, &scales.x, frame);
         for (index, series) in self.series.iter().enumerate() {
-            curve(svg, series, (&x, &y), index, frame);
+            curve(svg, series, &scales, index, frame);
         }
         let mut line = frame.bottom() + 62.0;
         let left = frame.field.0;
@@ -109,14 +100,14 @@ impl Chart {
     }
 
     /// The series that the legend names.
-    fn entries(&self) -> Vec<(usize, &str)> {
+    pub(super) fn entries(&self) -> Vec<(usize, &str)> {
         let all = self.series.iter().map(|series| series.name.as_str()).enumerate();
         all.filter(|(_, name)| self.series.len() > 1 || !name.is_empty()).collect()
     }
 }
 
 /// The grid, the edges, the ticks with their names, the names of the axes.
-fn axes(svg: &mut String, chart: &Chart, (x, y): (&Scale, &Scale), frame: &Frame) {
+fn axes(svg: &mut String, chart: &Chart, Scales { x, y }: &Scales, frame: &Frame) {
     let (left, top, right, bottom) = (frame.field.0, frame.field.1, frame.field.0 + frame.field.2, frame.bottom());
     for &tick in &y.ticks {
         let at = frame.down(y.place(tick).unwrap_or(0.0));
@@ -171,9 +162,9 @@ fn stroke(index: usize) -> String {
 }
 
 /// The line of a series, interrupted where a point cannot be shown; its intervals; its letter at some points.
-fn curve(svg: &mut String, series: &Series, (x, y): (&Scale, &Scale), index: usize, frame: &Frame) {
-    let place = |&(at, up): &(f64, f64)| Some((frame.across(x.place(at)?), frame.down(y.place(up)?)));
-    let places: Vec<Option<(f64, f64)>> = series.points.iter().map(place).collect();
+fn curve(svg: &mut String, series: &Series, scales: &Scales, index: usize, frame: &Frame) {
+    let drawn = |(at, up)| (frame.across(at), frame.down(up));
+    let places: Vec<Option<(f64, f64)>> = scales.points(series).map(|place| place.map(drawn)).collect();
     let mut path = String::new();
     let mut joined = false;
     for place in &places {
@@ -187,12 +178,10 @@ fn curve(svg: &mut String, series: &Series, (x, y): (&Scale, &Scale), index: usi
     }
     let _ = writeln!(svg, "<path d=\"{path}\" {}/>", stroke(index));
     let colour = palette::series(index);
-    for (point, &(low, high)) in series.points.iter().zip(&series.intervals) {
-        if let (Some(at), Some(low), Some(high)) = (x.place(point.0), y.place_of_end(low), y.place_of_end(high)) {
-            let (at, from, to) = (frame.across(at), frame.down(low), frame.down(high));
-            let ends = format!("M{:.1} {from:.1}h6M{:.1} {to:.1}h6M{at:.1} {from:.1}V{to:.1}", at - 3.0, at - 3.0);
-            let _ = writeln!(svg, "<path d=\"{ends}\" stroke=\"{colour}\" fill=\"none\"/>");
-        }
+    for (at, low, high) in scales.intervals(series) {
+        let (at, from, to) = (frame.across(at), frame.down(low), frame.down(high));
+        let ends = format!("M{:.1} {from:.1}h6M{:.1} {to:.1}h6M{at:.1} {from:.1}V{to:.1}", at - 3.0, at - 3.0);
+        let _ = writeln!(svg, "<path d=\"{ends}\" stroke=\"{colour}\" fill=\"none\"/>");
     }
     let shown: Vec<&(f64, f64)> = places.iter().flatten().collect();
     for (at, up) in shown.iter().step_by(shown.len().div_ceil(MOST_MARKS).max(1)) {

@@ -1,9 +1,11 @@
 //! A chart as text: braille lines, a letter for each series at its points, and a legend.
 
+use std::borrow::Cow;
+
 use super::canvas::{Canvas, SEVERAL};
 use super::form::{Chart, Series};
-use super::scale::{Scale, heights, left_out};
-use crate::text::display_width;
+use super::scale::{Scale, Scales, left_out};
+use crate::text::{display_width, taken};
 
 /// The letters of the series, in order; further series share the last.
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -15,12 +17,12 @@ impl Chart {
     pub fn text(&self, width: usize) -> String {
         let width = width.clamp(1, WIDEST);
         let rows = (width / 5).clamp(6, 18);
-        let y = Scale::of(heights(&self.series), &self.y, rows / 2);
+        let y = Scale::up(self, rows / 2);
         let names: Vec<String> = y.ticks.iter().map(|&tick| y.label(tick)).collect();
         let margin = names.iter().map(|name| display_width(name)).max().unwrap_or(0) + 2;
         let columns = width.saturating_sub(margin).max(4);
-        let across = self.series.iter().flat_map(|series| series.points.iter().map(|point| point.0));
-        let x = Scale::of(across, &self.x, (columns / 10).min(8));
+        let scales = Scales { x: Scale::across(self, (columns / 10).min(8)), y };
+        let Scales { x, y } = &scales;
         let mut canvas = Canvas::new(columns, rows);
         let marks: Vec<(f64, &str)> =
             self.x.marks.iter().filter_map(|(at, name)| Some((x.place_inside(*at)?, name.as_str()))).collect();
@@ -28,7 +30,7 @@ impl Chart {
             canvas.line(canvas.dot_of((*place, 0.0)), canvas.dot_of((*place, 1.0)), 3);
         }
         for (index, series) in self.series.iter().enumerate() {
-            draw(&mut canvas, series, (&x, &y), letter(index));
+            draw(&mut canvas, series, &scales, letter(index));
         }
         let mut lines = vec![self.title.clone(), self.y.label.clone()];
         let tick_row = |tick: f64| y.place(tick).map_or(0, |place| canvas.dot_of((0.0, place)).1 / 4);
@@ -37,13 +39,11 @@ impl Chart {
             let edge = if name.is_some() { '┤' } else { '│' };
             lines.push(format!("{}{edge}{}", right(name.map_or("", String::as_str), margin - 1), canvas.row(row)));
         }
-        lines.extend(below(&x, &canvas, columns).iter().map(|line| format!("{}{line}", " ".repeat(margin - 1))));
+        lines.extend(below(x, &canvas, columns).iter().map(|line| format!("{}{line}", " ".repeat(margin - 1))));
         lines.push(right(&self.x.label, width));
         if !marks.is_empty() {
             let names: Vec<&str> = marks.iter().map(|(_, name)| *name).collect();
-            lines.extend(
-                textwrap::wrap(&format!("dotted: {}", names.join(", ")), width).iter().map(|line| line.to_string()),
-            );
+            lines.extend(wrapped(&format!("dotted: {}", names.join(", ")), width));
         }
         lines.extend(self.legend(&canvas, width));
         lines.iter().filter(|line| !line.trim().is_empty()).map(|line| whole(line, width)).collect()
@@ -51,18 +51,10 @@ impl Chart {
 
     /// What the letters mean, and what is not shown.
     fn legend(&self, canvas: &Canvas, width: usize) -> Vec<String> {
-        let named =
-            self.series.iter().enumerate().filter(|(_, series)| self.series.len() > 1 || !series.name.is_empty());
-        let mut parts: Vec<String> = named.map(|(index, series)| entry(letter(index), &series.name)).collect();
-        if canvas.is_crowded() {
-            parts.push(entry(SEVERAL, "several of them"));
-        }
-        // A name is not broken between two lines where it fits into one.
-        let parts: Vec<String> = parts.iter().map(|part| part.replace(' ', "\u{a0}")).collect();
-        let mut lines: Vec<String> =
-            textwrap::wrap(&parts.join("   "), width).iter().map(|line| line.replace('\u{a0}', " ")).collect();
+        let named = self.entries().into_iter().map(|(index, name)| entry(letter(index), name));
+        let mut lines = entries(named.chain(canvas.is_crowded().then(|| entry(SEVERAL, "several of them"))), width);
         if let Some(note) = self.left_out() {
-            lines.extend(textwrap::wrap(&note, width).iter().map(|line| line.to_string()));
+            lines.extend(wrapped(&note, width));
         }
         lines
     }
@@ -89,19 +81,16 @@ pub(super) fn letter(index: usize) -> char {
 }
 
 /// Draws the line of a series, its intervals, and its letter at every point, or at evenly spaced ones where they are many.
-fn draw(canvas: &mut Canvas, series: &Series, (x, y): (&Scale, &Scale), letter: char) {
+fn draw(canvas: &mut Canvas, series: &Series, scales: &Scales, letter: char) {
     const MOST_LETTERS: usize = 16;
-    let places = series.points.iter().map(|&(across, up)| Some((x.place(across)?, y.place(up)?)));
-    let dots: Vec<_> = places.map(|place| place.map(|place| canvas.dot_of(place))).collect();
+    let dots: Vec<_> = scales.points(series).map(|place| place.map(|place| canvas.dot_of(place))).collect();
     for pair in dots.windows(2) {
         if let [Some(from), Some(to)] = pair {
             canvas.line(*from, *to, 1);
         }
     }
-    for (point, &(low, high)) in series.points.iter().zip(&series.intervals) {
-        if let (Some(across), Some(low), Some(high)) = (x.place(point.0), y.place_of_end(low), y.place_of_end(high)) {
-            canvas.line(canvas.dot_of((across, low)), canvas.dot_of((across, high)), 2);
-        }
+    for (across, low, high) in scales.intervals(series) {
+        canvas.line(canvas.dot_of((across, low)), canvas.dot_of((across, high)), 2);
     }
     let shown: Vec<_> = dots.into_iter().flatten().collect();
     let step = shown.len().div_ceil(MOST_LETTERS).max(1);
@@ -140,8 +129,19 @@ fn side_by_side<'a>(ticks: impl Iterator<Item = &'a (usize, String)>, width: usi
     Some((places, line))
 }
 
+/// Lines of at most this width.
+pub(super) fn wrapped(text: &str, width: usize) -> impl Iterator<Item = String> {
+    textwrap::wrap(text, width).into_iter().map(Cow::into_owned)
+}
+
+/// The entries of a legend in lines of at most this width. An entry is not broken between two lines where it fits into one.
+pub(super) fn entries(entries: impl Iterator<Item = String>, width: usize) -> Vec<String> {
+    let entries: Vec<String> = entries.map(|entry| entry.replace(' ', "\u{a0}")).collect();
+    wrapped(&entries.join("   "), width).map(|line| line.replace('\u{a0}', " ")).collect()
+}
+
 /// The text at the right of a field of this width.
-fn right(text: &str, width: usize) -> String {
+pub(super) fn right(text: &str, width: usize) -> String {
     format!("{}{text}", " ".repeat(width.saturating_sub(display_width(text))))
 }
 
@@ -152,14 +152,5 @@ pub(super) fn whole(line: &str, width: usize) -> String {
 
 /// A line with what lies beyond the width removed, and control characters replaced.
 pub(super) fn cut(line: &str, width: usize) -> String {
-    let mut text = String::new();
-    let mut used = 0;
-    for character in line.chars().map(|c| if c.is_control() { ' ' } else { c }) {
-        used += display_width(character.encode_utf8(&mut [0; 4]));
-        if used > width {
-            break;
-        }
-        text.push(character);
-    }
-    text
+    taken(line.chars().map(|c| if c.is_control() { ' ' } else { c }), width)
 }

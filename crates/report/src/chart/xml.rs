@@ -24,6 +24,12 @@ pub(super) const STYLE: &str = "\
 .axis{stroke:#555;fill:none}.grid{stroke:#ddd;fill:none}\
 @media(prefers-color-scheme:dark){.paper{fill:#16181c}text,.ink{fill:#e8e8e8}.axis{stroke:#aaa}.grid{stroke:#34373d}}";
 
+/// The opening of a drawing of this width and height in an HTML page, with the class of its style.
+pub(super) fn figure_opening(class: &str, (width, height): (f64, f64), title: &str) -> String {
+    let title = escaped(title);
+    format!("<svg class=\"{class}\" viewBox=\"0 0 {width:.0} {height:.0}\" role=\"img\" aria-label=\"{title}\">")
+}
+
 /// The first lines of a document of this size: its title, its colours, its background.
 pub(super) fn opening(width: f64, height: f64, title: &str) -> String {
     let title = escaped(title);

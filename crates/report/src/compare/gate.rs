@@ -6,6 +6,7 @@ use record::{printable, typed_name};
 
 use super::rows::ratio_words;
 use super::view::ComparisonView;
+use crate::text::and_more;
 
 /// Names that the sentence shows before it only counts.
 const NAMED: usize = 8;
@@ -15,7 +16,7 @@ pub fn gate_sentence(gated: &Gated<'_>, view: &ComparisonView<'_>) -> String {
     let mut parts = vec![format!("{}: {}", verdict(gated), found(gated, view))];
     if !gated.unjudged.is_empty() {
         let names = gated.unjudged.iter().map(|one| unjudged(one, view));
-        parts.push(format!("no verdict on {}", listed(names, gated.unjudged.len())));
+        parts.push(format!("no verdict on {}", and_more(names, NAMED)));
     }
     if gated.inconclusive > 0 {
         let costs = if gated.inconclusive == 1 { "cost does" } else { "costs do" };
@@ -54,7 +55,7 @@ fn found(gated: &Gated<'_>, view: &ComparisonView<'_>) -> String {
         (FailOn::Slower, 1) => "is slower",
         (FailOn::Slower, _) => "are slower",
     };
-    let names = listed(gated.failed.iter().map(|failed| named(failed, view)), count);
+    let names = and_more(gated.failed.iter().map(|failed| named(failed, view)), NAMED);
     format!("{count} of {costs} {what}{by}: {names}")
 }
 
@@ -70,9 +71,4 @@ fn named(failed: &Failed<'_>, view: &ComparisonView<'_>) -> String {
 
 fn unjudged(one: &Unjudged, view: &ComparisonView<'_>) -> String {
     format!("{} in {} ({})", printable(&typed_name(&one.name)), view.label(one.run), printable(&one.why))
-}
-
-fn listed(names: impl Iterator<Item = String>, count: usize) -> String {
-    let named = names.take(NAMED).collect::<Vec<_>>().join(", ");
-    if count > NAMED { format!("{named} and {} more", count - NAMED) } else { named }
 }

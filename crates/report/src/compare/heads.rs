@@ -11,7 +11,7 @@ use crate::text::Style;
 pub(super) fn heads(comparison: &Comparison<'_>, view: &ComparisonView<'_>, style: Style) -> String {
     let width = (0..comparison.runs.len()).map(|place| view.label(place).chars().count()).max().unwrap_or(0);
     let together = one_machine(comparison);
-    let mut text = together.as_ref().map_or_else(String::new, |machine| style.paragraph("", machine) + "\n");
+    let mut text = together.as_ref().map_or_else(String::new, |machine| style.paragraph("", machine));
     for (place, run) in comparison.runs.iter().enumerate() {
         let label = view.label(place);
         let gap = " ".repeat(width - label.chars().count() + 3);
@@ -27,7 +27,7 @@ pub(super) fn heads(comparison: &Comparison<'_>, view: &ComparisonView<'_>, styl
         let more = [when, quiet, conditions(run)].into_iter().filter(|part| !part.is_empty());
         let more = more.collect::<Vec<_>>().join("   ");
         let first = if together.is_some() { format!("{label}{gap}") } else { " ".repeat(width + 3) };
-        text += &(style.dim(&style.paragraph(&first, &more)) + "\n");
+        text += &style.aside(&first, &more);
     }
     text
 }

@@ -38,7 +38,7 @@ pub(super) fn moved(comparison: &Comparison<'_>, view: &ComparisonView<'_>, styl
                     percent(other),
                     view.label(place)
                 );
-                text += &(style.paragraph("", &sentence) + "\n");
+                text += &style.paragraph("", &sentence);
             }
         }
     }
@@ -52,7 +52,7 @@ fn level(pair: &ComparedLevels<'_>) -> String {
 }
 
 /// The levels beside those of each other run, with its place.
-pub(super) fn compared_levels<'r>(
+pub(crate) fn compared_levels<'r>(
     row: &'r ComparisonRow<'_>,
 ) -> impl Iterator<Item = (usize, Option<ComparedLevels<'r>>)> {
     let others = row.others.iter().zip(1..);

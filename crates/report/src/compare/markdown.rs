@@ -8,6 +8,7 @@ use super::rows::{figure, ratio_words, size};
 use super::verdicts::counts;
 use super::view::{ComparisonView, Sort};
 use crate::head::machine_parts;
+use crate::text::and_more;
 
 /// A comparison as Markdown, as GitHub and GitLab show it. With a gate, its verdict is the title.
 pub fn comparison_markdown(
@@ -96,9 +97,7 @@ fn conditions(comparison: &Comparison<'_>, differing: &[DifferingFact], view: &C
         [] => "Machine, mitigations and settings are the same.".into(),
         some => {
             const MOST: usize = 8;
-            let fields: Vec<String> = some.iter().take(MOST).map(|fact| code(&fact.field)).collect();
-            let more = if some.len() > MOST { format!(" and {} more", some.len() - MOST) } else { String::new() };
-            format!("The runs also differ in {}{more}.", fields.join(", "))
+            format!("The runs also differ in {}.", and_more(some.iter().map(|fact| code(&fact.field)), MOST))
         }
     };
     format!("<sub>{}. {differ}</sub>\n", machines.collect::<Vec<_>>().join("; "))

@@ -5,7 +5,7 @@ use analysis::compare::{Comparison, Only};
 use record::units::counted;
 
 use super::view::{ComparisonView, Shown};
-use crate::text::{Style, in_table};
+use crate::text::{Style, and_more, and_so_on, in_table};
 
 /// Names that a line shows before it only counts.
 const NAMED: usize = 8;
@@ -20,7 +20,7 @@ pub(super) fn versions(comparison: &Comparison<'_>, view: &ComparisonView<'_>, s
         let [(old, here), (new, there)] =
             [(one.base, 0), (one.other, one.run)].map(|(cost, run)| (cost.version, view.label(run)));
         let name = one.base.typed();
-        text += &style.paragraphs("  ", [format!("{name}: version {old} in {here}, {new} in {there}")]);
+        text += &style.paragraph("  ", &format!("{name}: version {old} in {here}, {new} in {there}"));
     }
     text
 }
@@ -35,9 +35,8 @@ pub(super) fn only(comparison: &Comparison<'_>, view: &ComparisonView<'_>, style
         let heading = format!("only in {}: {}", view.label(place), counted(only.len() as u64, "cost"));
         text += &(style.bold(&heading) + "\n");
         for (family, costs) in by_key(only.iter().map(|cost| (cost.cost.heading(), cost))) {
-            let named: Vec<String> = costs.iter().take(NAMED).map(|cost| name(cost)).collect();
-            let more = if costs.len() > NAMED { ", ..." } else { "" };
-            text += &style.paragraphs(&format!("  {family}, {}: ", costs.len()), [named.join(", ") + more]);
+            let names = and_so_on(costs.iter().map(|cost| name(cost)), NAMED);
+            text += &style.paragraph(&format!("  {family}, {}: ", costs.len()), &names);
         }
         text += &style.paragraphs("  ", reasons(only, view).iter().map(|(why, names)| format!("{why}: {names}")));
     }
@@ -52,7 +51,7 @@ fn numbers(comparison: &Comparison<'_>, view: &ComparisonView<'_>, style: Style)
     if parts.is_empty() {
         return String::new();
     }
-    style.dim(&style.paragraph("", &format!("{} (--all lists them)", parts.join(", ")))) + "\n"
+    style.aside("", &format!("{} (--all lists them)", parts.join(", ")))
 }
 
 fn name(only: &Only<'_>) -> String {
@@ -67,9 +66,5 @@ fn reasons(only: &[Only<'_>], view: &ComparisonView<'_>) -> Vec<(String, String)
             (format!("skipped in {}, {}{remedy}", view.label(*run), skip.reason), cost)
         })
     });
-    let joined = |names: Vec<&Only<'_>>| {
-        let more = if names.len() > NAMED { format!(" and {} more", names.len() - NAMED) } else { String::new() };
-        names.into_iter().take(NAMED).map(name).collect::<Vec<_>>().join(", ") + &more
-    };
-    by_key(skipped).into_iter().map(|(why, names)| (why, joined(names))).collect()
+    by_key(skipped).into_iter().map(|(why, names)| (why, and_more(names.into_iter().map(name), NAMED))).collect()
 }

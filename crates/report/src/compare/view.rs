@@ -1,5 +1,7 @@
 //! How a comparison is shown.
 
+use crate::text::shortened;
+
 /// The order of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
@@ -59,17 +61,9 @@ fn without_ending(name: &str) -> &str {
     name.trim_end_matches(".json").trim_end_matches(".toml")
 }
 
-/// At most 20 characters of a name, without those of control.
+/// A name in at most 20 columns, without characters of control.
 fn short(name: &str) -> String {
-    const MOST: usize = 20;
-    let characters: Vec<char> = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    match characters.len() {
-        0..=MOST => characters.into_iter().collect(),
-        many => {
-            let part = |range: &[char]| range.iter().collect::<String>();
-            format!("{}…{}", part(&characters[..MOST / 2]), part(&characters[many - MOST / 2 + 1..]))
-        }
-    }
+    shortened(&name.replace(char::is_control, " "), 20)
 }
 
 #[cfg(test)]
@@ -86,5 +80,6 @@ mod tests {
         assert_eq!(labels(&["main/run.json", "pr/fast.json"]), ["run", "fast"]);
         assert_eq!(labels(&["main/run.json", "pr/run.json", "a.toml"]), ["main/run", "pr/run", "a"]);
         assert_eq!(labels(&["pr/run.json", "pr/run.toml"]), ["run#1", "run#2"]);
+        assert_eq!(labels(&["a name\nof more than twenty letters"]), ["a name of …y letters"]);
     }
 }

@@ -19,6 +19,7 @@ use missing::{OnlyIn, OtherVersions};
 use super::factors::FactorsDocument;
 use super::figure::{all, finite};
 use crate::compare::Shown;
+use crate::compare::levels::compared_levels;
 
 /// Runs beside each other, the first as the base.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -261,8 +262,7 @@ impl<'a> ComparedRow<'a> {
 
 /// The levels of a row's costs; empty if it has none.
 fn levels_of<'a>(row: &'a ComparisonRow<'a>) -> Vec<Option<ComparedLevels<'a>>> {
-    let others = row.others.iter().map(|other| ComparedLevels::of(row.base, other.as_ref()?.0));
-    let levels: Vec<Option<ComparedLevels<'_>>> = others.collect();
+    let levels: Vec<Option<ComparedLevels<'_>>> = compared_levels(row).map(|(_, levels)| levels).collect();
     if levels.iter().any(Option::is_some) { levels } else { Vec::new() }
 }
 

@@ -81,9 +81,7 @@ impl CrossoverDocument {
         let (answer, crossings, takes_less, trend) = match shown.answer {
             CrossoverAnswer::Once(crossing) => ("once", vec![figure(crossing)], None, None),
             CrossoverAnswer::Several(all) => ("several", all.iter().map(figure).collect(), None, None),
-            CrossoverAnswer::Never { cheaper, trend } => {
-                ("never", Vec::new(), Some(name(*cheaper)), trend.map(|trend| trend.near))
-            }
+            CrossoverAnswer::Never { cheaper, trend } => ("never", Vec::new(), Some(name(*cheaper)), *trend),
             CrossoverAnswer::Undecided { cheaper } => {
                 ("undecided", Vec::new(), cheaper.map(|(side, _)| name(side)), None)
             }

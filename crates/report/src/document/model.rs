@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::figure::finite;
 use crate::chart::Unit;
-use crate::model::{ModelRow, RESPONSE_95, ROWS, answers, change, interval, method, resource};
+use crate::model::{ModelRow, ROWS, answers, change, interval, method, resource};
 
 /// A modelled system.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -173,7 +173,6 @@ fn users(&(of, bound_s, within): &(ResponseOf, f64, UsersWithin)) -> ModelUsers 
 }
 
 fn figures(answer: &ModelAnswer, row: &ModelRow) -> ModelFigures {
-    let given = row.name != RESPONSE_95;
     ModelFigures {
         figure: row.name,
         unit: match row.unit {
@@ -182,15 +181,11 @@ fn figures(answer: &ModelAnswer, row: &ModelRow) -> ModelFigures {
             Unit::Share => "share",
             _ => "count",
         },
-        bound: match row.name {
-            "interactions" => Some(answer.bounds.throughput),
-            "mean response" => Some(answer.bounds.response_s),
-            _ => None,
-        },
-        solved: given.then(|| interval(&answer.prediction, row.of)),
-        hierarchy: answer.hierarchy.as_ref().filter(|_| given).and_then(|state| finite((row.of)(state))),
-        simulated: answer.simulated.as_ref().ok().map(|simulation| interval(&simulation.prediction, row.of)),
-        measured: answer.measured.as_ref().and_then(row.measured),
+        bound: row.bound(answer),
+        solved: row.solved(answer),
+        hierarchy: row.by_server(answer).and_then(finite),
+        simulated: row.simulated(answer),
+        measured: row.measured(answer),
     }
 }
 

@@ -254,7 +254,7 @@ impl<'a> SupposedDocument<'a> {
         let (from, to) = (before.total().figure(), after.total().figure());
         let change = known_change(after, before).map(|change| change.figure());
         let faster = |from: f64, to: f64| (from > 0.0 && to > 0.0).then(|| from / to);
-        let measured = before.measured.zip(change).map(|(whole, change)| sum(&[(1.0, whole), (1.0, change)]));
+        let measured = before.measured.zip(change).map(|(whole, change)| sum([(1.0, whole), (1.0, change)]));
         let measured = measured.filter(|whole| whole.value > 0.0);
         SupposedDocument {
             changes: supposed.iter().map(|change| change.text.as_str()).collect(),

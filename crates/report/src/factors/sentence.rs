@@ -2,7 +2,7 @@
 
 use analysis::mix_changes::{MixChange, MixChanges};
 use analysis::statistics::Interval;
-use record::units::{percent, range};
+use record::units::{counted, percent, range};
 
 use crate::text::in_table;
 
@@ -20,7 +20,7 @@ pub(super) fn sentence(mix: &str, changes: &MixChanges) -> String {
     let mut parts: Vec<String> = changes.lines.iter().take(MOST).enumerate().map(one).collect();
     match changes.lines.len() {
         0 => parts.push(format!("no line of {mix} differs by more than its interval")),
-        many if many > MOST => parts.push(format!("{} others", many - MOST)),
+        many if many > MOST => parts.push(counted((many - MOST) as u64, "other")),
         _ => {}
     }
     parts.push(format!("all lines together: {mix} {}", with_range(&changes.all)));
@@ -50,6 +50,8 @@ mod tests {
         let text = "openat +6.0 % is git-status +1.4 % (+1.2 % to +1.6 %); all lines together: git-status +1.1 % (+0.90 % to \
                     +1.3 %).";
         assert_eq!(sentence("git-status", &changes), text);
+        let many = MixChanges { lines: vec![changes.lines[0].clone(); MOST + 1], all: interval(0.011) };
+        assert!(sentence("m", &many).contains("; 1 other; all lines together"));
         let none = MixChanges { lines: Vec::new(), all: interval(-0.001) };
         let text = sentence("m", &none);
         assert!(

@@ -1,8 +1,9 @@
 //! The nodes to drain, as commands of Slurm's `scontrol`.
 
-use analysis::fleet::Found;
+use analysis::fleet::{Found, SlowFamily};
 
 use super::view::FleetView;
+use crate::text::and_more;
 
 /// One `scontrol update` for each slow node, with what it is slow in. A name that Slurm could not have is left out, and noted in a
 /// comment: it would be a command of the shell.
@@ -13,13 +14,11 @@ pub fn drain_list(found: &Found, view: &FleetView<'_>) -> String {
             lines += &format!("# left out, no name of a node: {}\n", one_line(&node.node));
             continue;
         }
-        let families = node.families.iter().take(3);
-        let families =
-            families.map(|family| format!("{} +{:.1}%", word(&family.family), (family.ratio.value - 1.0) * 100.0));
-        let more = node.families.len().saturating_sub(3);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let family =
+            |family: &SlowFamily| format!("{} +{:.1}%", word(&family.family), (family.ratio.value - 1.0) * 100.0);
+        let families = and_more(node.families.iter().map(family), 3);
         let cause = node.causes.first().map_or("unknown", |cause| cause.kind.word());
-        let reason = format!("howslow: slow in {}{more}; likely {cause}", families.collect::<Vec<_>>().join(", "));
+        let reason = format!("howslow: slow in {families}; likely {cause}");
         lines += &format!("scontrol update NodeName={} State=DRAIN Reason=\"{reason}\"\n", node.node);
     }
     lines

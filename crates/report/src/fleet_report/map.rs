@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use analysis::fleet::{ClassFound, Found};
+use record::units::counted;
 
 use super::view::{FleetView, shown};
 use crate::chart::{Heat, Unit};
@@ -19,7 +20,7 @@ pub(super) fn heat_map(found: &Found, class: &ClassFound, view: &FleetView<'_>, 
 /// The pictures of the page: the map of every class that has two nodes, with all nodes that are named and the slowest others.
 pub fn fleet_pictures(found: &Found, view: &FleetView<'_>) -> Vec<(String, String)> {
     const FEW: usize = 60;
-    let shown = found.classes.iter().filter(|class| view.has(&class.class.name) && !class.families.is_empty());
+    let shown = view.classes(found).filter(|class| !class.families.is_empty());
     shown.map(|class| (format!("fleet-{}", class.class.name), heat(found, class, view.most(FEW)).svg())).collect()
 }
 
@@ -30,7 +31,10 @@ fn heat(found: &Found, class: &ClassFound, most: usize) -> Heat {
     let families = class.families.iter().map(|family| family.family.clone()).collect();
     let mut heat = nodes_by_families(&class.nodes, families, &named, |node, family| *class.ratios[node].get(family)?);
     let left_out = heat.rows.len().saturating_sub(most);
-    let rest = if left_out > 0 { format!(", without {left_out} nodes nearer to the median") } else { String::new() };
+    let rest = match left_out {
+        0 => String::new(),
+        some => format!(", without {} nearer to the median", counted(some as u64, "node")),
+    };
     heat.title = format!("class {}: per cent slower than the median of the class{rest}", class.class.name);
     heat.rows.truncate(most);
     heat.cells.truncate(most);

@@ -1,5 +1,7 @@
 //! What of a fleet is shown, and names as they are shown.
 
+use analysis::fleet::{ClassFound, Found};
+
 /// What of a fleet is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FleetView<'a> {
@@ -12,6 +14,11 @@ pub struct FleetView<'a> {
 impl FleetView<'_> {
     pub(super) fn has(&self, class: &str) -> bool {
         self.class.is_none_or(|wanted| wanted == class)
+    }
+
+    /// The classes that are shown.
+    pub(super) fn classes<'f>(&self, found: &'f Found) -> impl Iterator<Item = &'f ClassFound> {
+        found.classes.iter().filter(|class| self.has(&class.class.name))
     }
 
     /// How many of a list are shown.

@@ -1,14 +1,16 @@
 //! Several runs side by side: verdicts, a chart of the ratios, families, what differs between the machines.
 
 use analysis::compare::{
-    Against, CompareOptions, Comparison, ComparisonRow, RatioToBase, Verdict, Versions, compare, differences, families,
+    Against, CompareOptions, Comparison, ComparisonRow, DifferingFact, RatioToBase, Verdict, Versions, compare,
+    differences, families,
 };
+use analysis::factors::{Factor, Factors};
 use analysis::statistics::Interval;
 use maud::{Markup, PreEscaped, html};
 use record::{Run, printable};
 
 use super::blocks;
-use super::form::{Block, BlockTable, HtmlPage, anchor};
+use super::form::{Block, BlockTable, HtmlPage, Section, anchor};
 use crate::compare::rows::{ends, figure, ratio_words, times};
 use crate::compare::verdicts::counts;
 use crate::text::in_table;
@@ -174,24 +176,22 @@ fn track(against: &Against, reach: f64) -> String {
 
 fn families_table(comparison: &Comparison<'_>, names: &[&str]) -> Markup {
     let titles = [&["group (geometric mean of its ratios)"][..], &names[1..], &["pairs"]].concat();
-    let mut table = BlockTable::new(&format!("<{}>", ">".repeat(names.len() - 1)), &titles);
-    for family in families(comparison) {
+    let rows = families(comparison).into_iter().map(|family| {
         let means = family.means.iter().map(|mean| {
             mean.ratio.map_or_else(|| "-".into(), |ratio| format!("{} ({})", times(ratio.value), ends(&ratio)))
         });
         let pairs = family.means.iter().map(|mean| mean.pairs).max().unwrap_or(0).to_string();
-        table.rows.push([printable(family.name)].into_iter().chain(means).chain([pairs]).collect());
-    }
+        [printable(family.name)].into_iter().chain(means).chain([pairs]).collect()
+    });
+    let table = BlockTable::new(&format!("<{}>", ">".repeat(names.len() - 1)), &titles, rows);
     html! { h3 { "By group" } (blocks::table(&table)) }
 }
 
 fn machine_differences(runs: &[Run], names: &[&str]) -> Markup {
     let facts = differences(runs);
     let titles = [&["what differs"], names].concat();
-    let mut table = BlockTable::new(&"<".repeat(titles.len()), &titles);
-    for fact in facts.iter().take(MOST_FACTS) {
-        table.rows.push([fact.field.clone()].into_iter().chain(fact.values.iter().map(value)).collect());
-    }
+    let row = |fact: &DifferingFact| [fact.field.clone()].into_iter().chain(fact.values.iter().map(value)).collect();
+    let table = BlockTable::new(&"<".repeat(titles.len()), &titles, facts.iter().take(MOST_FACTS).map(row));
     let more = facts.len().saturating_sub(MOST_FACTS);
     html! {
         h3 { "What differs between the machines" }
@@ -212,14 +212,12 @@ fn value(value: &serde_json::Value) -> String {
     if text.chars().count() > MOST { text.chars().take(MOST).chain(['…']).collect() } else { text }
 }
 
-/// The blocks of a split into factors, from its document.
-pub fn factors_blocks(document: &serde_json::Value) -> Vec<Block> {
-    let mut table = BlockTable::new("<>", &["family", "factor of the ratio"]);
-    for row in document.get("factors").and_then(serde_json::Value::as_array).into_iter().flatten() {
-        let text = |key: &str| row.get(key).map(value).unwrap_or_default();
-        let factor =
-            row.get("factor").map(|factor| factor.get("value").unwrap_or(factor)).and_then(serde_json::Value::as_f64);
-        table.rows.push(vec![text("family"), factor.map_or_else(|| "-".into(), times)]);
-    }
-    vec![Block::Table(table)]
+/// The section of a ratio that is split into factors.
+pub fn factors_section(id: &str, title: &str, factors: &Factors) -> Section {
+    let row = |family: &Factor| {
+        let factor = Some(family.factor.value).filter(|factor| factor.is_finite());
+        vec![family.family.clone(), factor.map_or_else(|| "-".into(), times)]
+    };
+    let table = BlockTable::new("<>", &["family", "factor of the ratio"], factors.families.iter().map(row));
+    Section::new(id, title).with(Block::Table(table))
 }

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use record::{Cost, Doubt, Run, printable};
 
 use super::curves::Curve;
-use super::form::{HtmlPage, PageDetail, anchor};
+use super::form::{HtmlPage, anchor};
 use super::unfolded;
 use crate::doubts::same_kind;
 use crate::prices;
@@ -22,21 +22,21 @@ pub(super) fn costs(page: &HtmlPage<'_>, curves: &[Curve]) -> Markup {
     let block = run.block_move().map(|cost| cost.quoted().0).filter(|&block| block > 0.0);
     let groups = by_key(run.costs.iter().map(|cost| (cost.heading(), cost)));
     let names: BTreeMap<&str, usize> = groups.iter().map(|(name, costs)| (*name, costs.len())).collect();
-    let brief = page.detail == PageDetail::Rows;
+    let brief = page.is_brief();
     let columns = 7 + usize::from(page.compared.is_some()) - if brief { 2 } else { 0 };
     html! {
         section id="costs" {
             h2 { "Every cost" }
             p.note {
-                @if page.detail > PageDetail::Rows { "Unfold a cost for its samples, its parts and its doubts. " }
+                @if !brief { "Unfold a cost for its samples, its parts and its doubts. " }
                 "A block move is copying 512 bytes. ± is half the interval in which the cost lies 95 times in 100."
-                @if page.detail == PageDetail::Rows { " The run has so many costs that the page tells them in rows alone; it holds the rest: howslow explain PAGE.html." }
+                @if brief { " The run has so many costs that the page tells them in rows alone; it holds the rest: howslow explain PAGE.html." }
             }
             div.tools hidden data-js="" {
                 label { "Search " input type="search" data-do="search" autocomplete="off"; }
                 label { "Group " select data-do="group" { option value="" { "all" } @for (name, count) in &names { option value=(name) { (printable(name)) " (" (count) ")" } } } }
                 label { "Doubts " select data-do="doubts" { option value="" { "any" } option value="no" { "none" } option value="yes" { "some" } } }
-                @if page.detail > PageDetail::Rows { button type="button" data-do="unfold" { "Unfold all" } }
+                @if !brief { button type="button" data-do="unfold" { "Unfold all" } }
                 output data-do="count" {}
             }
             div.wide tabindex="0" role="region" aria-label="All costs" {
@@ -61,8 +61,7 @@ pub(super) fn costs(page: &HtmlPage<'_>, curves: &[Curve]) -> Markup {
 }
 
 fn row(page: &HtmlPage<'_>, run: &Run, cost: &Cost, block: Option<f64>, curves: &[Curve], columns: usize) -> Markup {
-    let cells = prices::row(cost, block);
-    let [time, width, neighbours, cycles, blocks, ..] = cells.as_slice() else { return html! {} };
+    let [time, width, neighbours, cycles, blocks, ..] = prices::row(cost, block);
     let bound = if cost.holds_zero() { "at most " } else { "" };
     let values = printable(&cost.at.values());
     let name = html! { (in_table(&cost.operation)) @if !values.is_empty() { " " small { (values) } } };
@@ -70,15 +69,15 @@ fn row(page: &HtmlPage<'_>, run: &Run, cost: &Cost, block: Option<f64>, curves: 
     html! {
         tbody id=(anchor) {
             tr {
-                th scope="row" { @if page.detail == PageDetail::Rows { (name) } @else { details { summary { (name) } } } }
+                th scope="row" { @if page.is_brief() { (name) } @else { details { summary { (name) } } } }
                 td { (bound) (time) }
                 td { (width) }
                 @if let Some(other) = page.compared { td { (prices::times_reference(cost, other)) } }
                 td { (cycles) }
-                @if page.detail > PageDetail::Rows { td { (blocks) } td { (neighbours) } }
+                @if !page.is_brief() { td { (blocks) } td { (neighbours) } }
                 td { (doubts(cost)) }
             }
-            @if page.detail > PageDetail::Rows {
+            @if !page.is_brief() {
                 tr.more { td colspan=(columns) { (unfolded::unfolded(page, run, cost, curves)) } }
             }
         }

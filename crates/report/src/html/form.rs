@@ -19,13 +19,13 @@ pub struct Section {
 
 impl Section {
     /// An empty section.
-    pub fn new(id: impl Into<String>, title: impl Into<String>) -> Section {
+    pub(crate) fn new(id: impl Into<String>, title: impl Into<String>) -> Section {
         Section { id: id.into(), title: title.into(), blocks: Vec::new() }
     }
 
     /// The section with one more block, unless that is empty.
     #[must_use]
-    pub fn with(mut self, block: Block) -> Section {
+    pub(crate) fn with(mut self, block: Block) -> Section {
         if !block.is_empty() {
             self.blocks.push(block);
         }
@@ -34,7 +34,7 @@ impl Section {
 
     /// The section with one more block below a heading, unless that block is empty.
     #[must_use]
-    pub fn with_titled(self, title: &str, block: Block) -> Section {
+    pub(crate) fn with_titled(self, title: &str, block: Block) -> Section {
         if block.is_empty() { self } else { self.with(Block::Heading(title.into())).with(block) }
     }
 }
@@ -92,10 +92,10 @@ pub struct BlockColumn {
 }
 
 impl BlockTable {
-    /// A table whose columns hold words (`<`) or figures (`>`), as in `<>>`.
-    pub fn new(sides: &str, titles: &[&str]) -> BlockTable {
+    /// A table of these rows, whose columns hold words (`<`) or figures (`>`), as in `<>>`.
+    pub(crate) fn new(sides: &str, titles: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> BlockTable {
         let column = |(side, title): (char, &&str)| BlockColumn { title: (*title).into(), right: side == '>' };
-        BlockTable { columns: sides.chars().zip(titles).map(column).collect(), rows: Vec::new() }
+        BlockTable { columns: sides.chars().zip(titles).map(column).collect(), rows: rows.into_iter().collect() }
     }
 }
 
@@ -157,6 +157,13 @@ pub struct HtmlPage<'a> {
     pub anonymous: bool,
     /// A link back to the index of a gallery.
     pub index: Option<&'a str>,
+}
+
+impl HtmlPage<'_> {
+    /// True if it shows a row of each cost and no more.
+    pub(super) fn is_brief(&self) -> bool {
+        self.detail == PageDetail::Rows
+    }
 }
 
 /// The anchor of a cost in the page: its id and point as typed.

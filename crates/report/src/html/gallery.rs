@@ -1,6 +1,7 @@
 //! A gallery: an index of machines with one line each, and pages of two of them side by side.
 
 use maud::{Markup, html};
+use record::units::{counted, relative_width};
 use record::{Cost, Run, printable};
 
 use super::{compared, shell};
@@ -27,7 +28,7 @@ const SHOWN: [(&str, &[&str]); 8] = [
 /// The index: a line for each machine, and the pages of two.
 pub fn gallery_index(machines: &[GalleryMachine<'_>], title: &str) -> String {
     let body = html! {
-        header { p.brand { "howslow" } h1 { (printable(title)) } p.sub { (machines.len()) " machines, each figure with half of its interval" } }
+        header { p.brand { "howslow" } h1 { (printable(title)) } p.sub { (counted(machines.len() as u64, "machine")) ", each figure with half of its interval" } }
         main {
             section id="machines" {
                 h2 { "Machines" }
@@ -68,7 +69,7 @@ fn found<'r>(run: &'r Run, name: &str) -> Option<&'r Cost> {
 
 /// A figure with half its interval.
 fn with_half(cost: &Cost) -> Markup {
-    let half = cost.half_width().map(record::units::relative_width);
+    let half = cost.half_width().map(relative_width);
     html! { (cost.quoted().to_string()) @if let Some(half) = half { br; small { "± " (half) } } }
 }
 

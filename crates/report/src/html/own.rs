@@ -3,9 +3,10 @@
 use analysis::memory::memory;
 use analysis::scalability::scalings;
 use record::units::grouped;
-use record::{Nanoseconds, Percentile, Run, Tail};
+use record::{Bytes, Nanoseconds, Percentile, Run, Skip, Tail};
 
 use super::form::{Block, BlockTable, Section};
+use crate::interval::value_or_bound;
 use crate::scaling::{scaling_chart, verdict};
 use crate::tails::tail_charts;
 
@@ -27,13 +28,10 @@ fn tails(run: &Run) -> Section {
         };
         tail.percentiles.iter().take(5).map(text).chain([Nanoseconds(tail.longest_ns).to_string()]).collect()
     };
-    let mut table = BlockTable::new(
-        "<>>>>>>>",
-        &["single iterations", "samples", "p50", "p90", "p99", "p99.9", "p99.99", "longest"],
-    );
+    let mut rows = Vec::new();
     for (cost, tails) in run.costs.iter().filter_map(|cost| Some((cost, cost.tails.as_ref()?))) {
         let mut add = |name: String, tail: &Tail| {
-            table.rows.push([vec![name, grouped(tail.samples as f64)], percentiles(tail)].concat());
+            rows.push([vec![name, grouped(tail.samples as f64)], percentiles(tail)].concat());
         };
         if tails.left_out.is_none() {
             add(cost.typed(), &tails.service);
@@ -42,6 +40,8 @@ fn tails(run: &Run) -> Section {
             add(format!("{}, response", cost.typed()), response);
         }
     }
+    let titles = ["single iterations", "samples", "p50", "p90", "p99", "p99.9", "p99.99", "longest"];
+    let table = BlockTable::new("<>>>>>>>", &titles, rows);
     let charts = tail_charts(run).into_iter().map(|(_, chart)| Block::Chart(chart));
     charts.fold(Section::new("tails", "Tails").with(Block::Table(table)), Section::with)
 }
@@ -60,21 +60,21 @@ fn scaling(run: &Run) -> Section {
 fn levels(run: &Run) -> Section {
     let section = Section::new("memory", "Memory");
     let Some(found) = memory(run).filter(|found| !found.levels.found.is_empty()) else { return section };
-    let mut table = BlockTable::new("<>>>>", &["level", "from", "to", "a load", "cycles"]);
-    for level in &found.levels.found {
-        let bytes = |bytes: u64| record::Bytes(bytes).to_string();
-        let load = crate::interval::value_or_bound(&level.latency);
-        table.rows.push(vec![level.name.clone(), bytes(level.from), bytes(level.to), load, grouped(level.cycles)]);
-    }
+    let rows = found.levels.found.iter().map(|level| {
+        let [from, to] = [level.from, level.to].map(|bytes| Bytes(bytes).to_string());
+        vec![level.name.clone(), from, to, value_or_bound(&level.latency), grouped(level.cycles)]
+    });
+    let table = BlockTable::new("<>>>>", &["level", "from", "to", "a load", "cycles"], rows);
     section.with(Block::Table(table)).with(Block::List(found.levels.disagreements))
 }
 
 fn skipped(run: &Run) -> Section {
-    let mut table = BlockTable::new("<<<", &["not measured", "reason", "remedy"]);
-    for skip in run.skipped.iter().take(MOST) {
+    let row = |skip: &Skip| {
         let name = format!("{} {}", skip.operation, skip.at.values());
-        table.rows.push(vec![name.trim_end().into(), skip.reason.clone(), skip.remedy.clone()]);
-    }
+        vec![name.trim_end().into(), skip.reason.clone(), skip.remedy.clone()]
+    };
+    let rows = run.skipped.iter().take(MOST).map(row);
+    let table = BlockTable::new("<<<", &["not measured", "reason", "remedy"], rows);
     let more = run.skipped.len().saturating_sub(MOST);
     let rest = if more > 0 { format!("{more} more were not measured.") } else { String::new() };
     Section::new("skipped", "Not measured").with(Block::Table(table)).with(Block::Text(rest))

@@ -1,7 +1,7 @@
 //! A study in a page: the printed tables beside the run's, the paper's sentences tested, its figures.
 
 use analysis::answer::Answer;
-use analysis::study::{StudyAnswer, TableAnswer};
+use analysis::study::{StudyAnswer, TableAnswer, TestedClaim};
 use record::Departure;
 
 use super::form::{Block, BlockColumn, BlockTable, Section};
@@ -30,11 +30,10 @@ pub fn study_section(name: &str, answer: &StudyAnswer) -> Option<Section> {
 }
 
 fn claims(answer: &StudyAnswer) -> Block {
-    let mut table = BlockTable::new("<<<", &["sentence", "then", "now"]);
-    for finding in &answer.findings {
-        table.rows.push(vec![finding.claim.into(), outcome(&finding.there, finding.test), outcome_here(finding)]);
-    }
-    Block::Table(table)
+    let row = |finding: &TestedClaim| {
+        vec![finding.claim.into(), outcome(&finding.there, finding.test), outcome_here(finding)]
+    };
+    Block::Table(BlockTable::new("<<<", &["sentence", "then", "now"], answer.findings.iter().map(row)))
 }
 
 fn tabled(table: &TableAnswer) -> Vec<Block> {
@@ -46,6 +45,6 @@ fn tabled(table: &TableAnswer) -> Vec<Block> {
     };
     let rows = table.rows.iter().map(|row| shown.iter().map(|at| cell(&row[*at], &mut notes)).collect());
     let block = BlockTable { columns: shown.iter().map(column).collect(), rows: rows.collect() };
-    let notes: Vec<String> = notes.render(Style::PLAIN).lines().map(|line| line.trim().to_string()).collect();
+    let notes: Vec<String> = notes.render().lines().map(|line| line.trim().to_string()).collect();
     vec![Block::Table(block), Block::List(table.notes.clone()), Block::Text(notes.join(" "))]
 }

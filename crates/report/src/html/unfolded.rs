@@ -7,9 +7,9 @@ use record::{Cost, Doubt, Nanoseconds, Origin, Round, Run, Term, printable};
 
 use super::curves::Curve;
 use super::form::{HtmlPage, PageDetail, anchor};
-use crate::chart::strip::{Mark, Strip};
-use crate::explain::significant_times;
+use crate::chart::strip::{self, Mark};
 use crate::interval::value_or_bound;
+use crate::text::number;
 
 /// More doubts than a reader takes in.
 const MOST_DOUBTS: usize = 12;
@@ -40,7 +40,7 @@ pub(super) fn unfolded(page: &HtmlPage<'_>, run: &Run, cost: &Cost, curves: &[Cu
 
 /// A term as its number and a link to its cost.
 fn named(term: &Term) -> Markup {
-    let times = if term.times == 1.0 { String::new() } else { format!("{} × ", significant_times(term.times)) };
+    let times = if term.times == 1.0 { String::new() } else { format!("{} × ", number(term.times)) };
     let typed = printable(&term.typed());
     html! { (times) a href={ "#" (typed.replace(char::is_whitespace, "_")) } { (typed) } }
 }
@@ -104,17 +104,17 @@ fn samples(cost: &Cost, origin: Origin) -> Option<Markup> {
     if origin != Origin::Imported {
         caption += &format!(": {quiet} undisturbed (blue), {} disturbed (orange)", batches - quiet);
     }
-    strip(&Strip { marks }, &caption)
+    strip(&marks, &caption)
 }
 
 /// A strip with its ends and what it shows.
-fn strip(strip: &Strip, caption: &str) -> Option<Markup> {
-    let (low, high) = strip.ends()?;
+fn strip(marks: &[Mark], caption: &str) -> Option<Markup> {
+    let (low, high) = strip::ends(marks)?;
     Some(html! {
         figure.strip {
             figcaption { (caption) }
             p { (Nanoseconds(high).to_string()) br; (Nanoseconds(low).to_string()) }
-            (PreEscaped(strip.figure()))
+            (PreEscaped(strip::figure(marks, (low, high))))
         }
     })
 }
@@ -137,9 +137,9 @@ fn history(cost: &Cost, figures: &[super::form::EarlierFigure]) -> Option<Markup
         high: figure.high,
         series: 2,
     });
-    let marks = earlier.chain([own]).collect();
+    let marks: Vec<Mark> = earlier.chain([own]).collect();
     let span = if first >= 1.0 { format!("over {first:.0} days") } else { "of the last day".to_string() };
-    strip(&Strip { marks }, &format!("{} {span}, this one last", counted(figures.len() as u64, "earlier run")))
+    strip(&marks, &format!("{} {span}, this one last", counted(figures.len() as u64, "earlier run")))
 }
 
 /// What the cost consists of, and the residual.

@@ -64,16 +64,6 @@ impl By {
             By::Memory => configuration.memory.map(|bytes| bytes as f64),
         }
     }
-
-    fn name(self, common: &Configuration) -> String {
-        match self {
-            By::Users => {
-                let text = common.described();
-                text.strip_prefix("0 users, ").unwrap_or(&text).into()
-            }
-            By::Memory => name(common),
-        }
-    }
 }
 
 /// The model's line, with its interval, for each set of configurations that differ in users or in memory alone.
@@ -97,7 +87,9 @@ fn curves<'c>(
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let intervals = points.iter().map(|(_, (_, low, high))| (*low, *high)).collect();
         let values = points.iter().map(|(at, (value, ..))| (*at, *value)).collect();
-        Series::new(format!("{before}{}", by.name(&kind)), values).with_intervals(intervals)
+        let name = kind.described();
+        let name = name.strip_prefix("0 users, ").unwrap_or(&name);
+        Series::new(format!("{before}{name}"), values).with_intervals(intervals)
     });
     series.filter(|series| series.points.len() > 1).collect()
 }

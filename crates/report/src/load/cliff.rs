@@ -36,7 +36,7 @@ pub(super) fn cliff(cliff: &Cliff, style: Style) -> String {
             capitalized(knee.cause()),
         ),
     };
-    format!("{}{}\n", grid.render(style), style.paragraph("", &format!("{common}: {verdict}")))
+    grid.render(style) + &style.paragraph("", &format!("{common}: {verdict}"))
 }
 
 /// What the configurations of a cliff have in common.

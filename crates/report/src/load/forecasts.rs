@@ -1,6 +1,6 @@
 //! Predictions beside what was measured.
 
-use analysis::load::{Forecast, Forecasts, Judged, Measured, Missed, Usual, judged, missed, steady_missed};
+use analysis::load::{Forecast, Forecasts, Judged, Measured, Missed, Usual, judged, missed};
 use record::units::{percent, significant};
 
 use super::tables::{share, time};
@@ -37,11 +37,10 @@ fn table(title: &str, forecasts: &[Forecast], measured: &[Measured], usual: &Usu
     let mut add = |of: Option<Missed>, whose: &str| {
         text += &style.paragraphs("", of.map(|errors| sentence(whose, &errors.median, &errors.largest)));
     };
-    add(missed(forecasts, measured, usual), "Median error (largest)");
-    let value = |forecast: &Forecast| forecast.predicted.as_ref().ok().map(|prediction| prediction.value);
-    if forecasts.iter().any(|forecast| forecast.steady != value(forecast)) {
+    add(missed(forecasts, measured, usual, Forecast::value), "Median error (largest)");
+    if forecasts.iter().any(|forecast| forecast.steady != forecast.value()) {
         let whose = "Of the steady state, which does not know the drawn times to think";
-        add(steady_missed(forecasts, measured, usual), whose);
+        add(missed(forecasts, measured, usual, |forecast| forecast.steady), whose);
     }
     text + &style.paragraphs("", failed)
 }

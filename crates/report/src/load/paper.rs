@@ -71,7 +71,7 @@ pub(super) fn paper(plan: &str, rows: &[PaperRow], style: Style) -> String {
         "The paper's runs had 28 users (97, 98) and 27 (102, 103), three eligible and one processor; here {users} users, and a machine \
          whose fault costs a thousandth. What compares is how the columns of a pair differ."
     );
-    format!("{}{}\n\n", grid.render(style), style.paragraph("", &note))
+    format!("{}{}\n", grid.render(style), style.paragraph("", &note))
 }
 
 /// The configurations with the most users that stand for the paper's two.

@@ -17,7 +17,7 @@ pub(super) fn interactions(rows: &[PaperRow], style: Style) -> String {
     ]);
     for (number, row) in rows.iter().enumerate() {
         let each = &row.response;
-        let (mean, half) = mean_and_half(each);
+        let [mean, half] = mean_and_half(each);
         let failed = if each.failed > 0 { format!(" ({} failed)", each.failed) } else { String::new() };
         let [cpu, elapsed, cpu_each, wait] =
             [row.cpu_s, row.elapsed_s, each.user_s + each.system_s, each.wait_s].map(time);
@@ -93,7 +93,7 @@ pub(super) fn responses(all: &[Measured], names: &[String], style: Style) -> Str
 }
 
 fn cells(number: String, name: &str, response: &Response) -> Vec<String> {
-    let (mean, half) = mean_and_half(response);
+    let [mean, half] = mean_and_half(response);
     let mut cells = vec![number, record::printable(name), response.count.to_string(), mean, half];
     // A percentile without an interval is shown all the same, marked.
     let text = |figure: &Option<Interval>| match figure {
@@ -107,10 +107,9 @@ fn cells(number: String, name: &str, response: &Response) -> Vec<String> {
     cells
 }
 
-fn mean_and_half(response: &Response) -> (String, String) {
-    let half = |mean: &Interval| if mean.high.is_infinite() { "-".into() } else { time(mean.high - mean.value) };
-    let mean = response.mean.as_ref();
-    (mean.map_or_else(|| "-".into(), |mean| time(mean.value)), mean.map_or_else(|| "-".into(), half))
+fn mean_and_half(response: &Response) -> [String; 2] {
+    let half = response.mean.map(|mean| mean.high - mean.value).filter(|half| half.is_finite());
+    [response.mean.map(|mean| mean.value), half].map(|seconds| seconds.map_or_else(|| "-".into(), time))
 }
 
 /// The processor time between two page faults while this many processes were eligible.

@@ -1,5 +1,6 @@
 //! The lines of the table: which figure of a prediction and of a measurement they show, and how.
 
+use analysis::model::answer::ModelAnswer;
 use analysis::model::{MeasuredMeans, PredictionInterval, SteadyState};
 use analysis::statistics::Interval;
 use record::Nanoseconds;
@@ -15,21 +16,59 @@ type OfMeasured = fn(&MeasuredMeans) -> Option<f64>;
 pub(crate) struct ModelRow {
     pub(crate) name: &'static str,
     pub(crate) unit: Unit,
-    pub(crate) of: Of,
-    pub(crate) measured: OfMeasured,
+    of: Of,
+    of_measured: OfMeasured,
+}
+
+impl ModelRow {
+    /// The bound that no system exceeds, if there is one.
+    pub(crate) fn bound(&self, answer: &ModelAnswer) -> Option<f64> {
+        match self.name {
+            INTERACTIONS => Some(answer.bounds.throughput),
+            MEAN_RESPONSE => Some(answer.bounds.response_s),
+            _ => None,
+        }
+    }
+
+    /// The solution, with the interval from the parameters; `None` if the solution does not give it.
+    pub(crate) fn solved(&self, answer: &ModelAnswer) -> Option<Interval> {
+        self.is_solved().then(|| interval(&answer.prediction, self.of))
+    }
+
+    /// By the flow-equivalent server, if the solution is exact.
+    pub(crate) fn by_server(&self, answer: &ModelAnswer) -> Option<f64> {
+        answer.hierarchy.as_ref().filter(|_| self.is_solved()).map(self.of)
+    }
+
+    /// By simulation, with the interval of its randomness.
+    pub(crate) fn simulated(&self, answer: &ModelAnswer) -> Option<Interval> {
+        answer.simulated.as_ref().ok().map(|simulation| interval(&simulation.prediction, self.of))
+    }
+
+    /// What was measured.
+    pub(crate) fn measured(&self, answer: &ModelAnswer) -> Option<f64> {
+        answer.measured.as_ref().and_then(self.of_measured)
+    }
+
+    /// Means are solved; percentiles are only simulated.
+    fn is_solved(&self) -> bool {
+        self.name != RESPONSE_95
+    }
 }
 
 /// A row; times are seconds in the model and nanoseconds on the page.
-const fn row(name: &'static str, unit: Unit, of: Of, measured: OfMeasured) -> ModelRow {
-    ModelRow { name, unit, of, measured }
+const fn row(name: &'static str, unit: Unit, of: Of, of_measured: OfMeasured) -> ModelRow {
+    ModelRow { name, unit, of, of_measured }
 }
 
-pub(crate) const RESPONSE_95: &str = "95 % of the responses within";
+const INTERACTIONS: &str = "interactions";
+const MEAN_RESPONSE: &str = "mean response";
+const RESPONSE_95: &str = "95 % of the responses within";
 
 /// Every line, in order.
 pub(crate) const ROWS: [ModelRow; 16] = [
-    row("interactions", Unit::PerSecond, |state| state.throughput, |means| Some(means.throughput?.value)),
-    row("mean response", Unit::Nanoseconds, |state| state.response_s, |means| Some(means.response_s?.value)),
+    row(INTERACTIONS, Unit::PerSecond, |state| state.throughput, |means| Some(means.throughput?.value)),
+    row(MEAN_RESPONSE, Unit::Nanoseconds, |state| state.response_s, |means| Some(means.response_s?.value)),
     row(
         RESPONSE_95,
         Unit::Nanoseconds,

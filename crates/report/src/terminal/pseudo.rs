@@ -27,14 +27,14 @@ pub fn pseudo_terminals(terminals: &PseudoTerminals, style: Style) -> String {
     }
     for missing in &terminals.missing {
         let remedy = if missing.remedy.is_empty() { String::new() } else { format!("; {}", missing.remedy) };
-        text += &(style.paragraph("not here: ", &format!("{}: {}{remedy}", missing.what, missing.reason)) + "\n");
+        text += &style.paragraph("not here: ", &format!("{}: {}{remedy}", missing.what, missing.reason));
     }
     text
 }
 
 /// A heading, a table and what one must know to read it.
 fn part(title: &str, grid: &Grid, note: &str, style: Style) -> String {
-    format!("{}\n{}{}\n", style.bold(title), grid.render(style), style.dim(&style.paragraph("", note)))
+    format!("{}\n{}{}", style.bold(title), grid.render(style), style.aside("", note))
 }
 
 fn highest(terminals: &PseudoTerminals, style: Style) -> String {

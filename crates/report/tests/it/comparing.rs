@@ -1,7 +1,7 @@
 //! Comparisons as people read them: snapshots of fixed runs.
 
 use analysis::compare::{CompareOptions, FailOn, Gate, Versions, compare, differences, gate};
-use howslow_report::{ComparisonView, Shown, Sort, Style};
+use howslow_report::{Colours, ComparisonView, Shown, Sort, Style};
 use record::{Cost, Doubt, Estimate, Figures, Origin, Run};
 
 const HOW: CompareOptions = CompareOptions { unit: None, threshold: 0.03, margin: 0.05, versions: Versions::Kept };
@@ -129,7 +129,7 @@ fn one_cost_of_a_gate_is_named_in_the_singular() {
 #[test]
 fn only_changes_are_coloured() {
     let runs = [example(), changed()];
-    let coloured = page(&runs, Style::COLOURED);
+    let coloured = page(&runs, Style::new(Colours::On, 100));
     let (red, green) = ("\u{1b}[31m", "\u{1b}[32m");
     assert!(coloured.contains(red) && coloured.contains(green));
     for line in coloured.lines() {

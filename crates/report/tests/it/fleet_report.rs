@@ -71,7 +71,11 @@ fn view(all: bool) -> FleetView<'static> {
 
 #[test]
 fn a_fleet_with_slow_nodes() {
-    insta::assert_snapshot!(howslow_report::fleet_report(&fleet(), &view(false), Style::PLAIN));
+    let mut found = fleet();
+    insta::assert_snapshot!(howslow_report::fleet_report(&found, &view(false), Style::PLAIN));
+    found.slow.iter_mut().for_each(|node| node.families.truncate(5));
+    let page = howslow_report::fleet_report(&found, &view(false), Style::PLAIN);
+    assert!(page.contains("and 1 more family\n"), "{page}");
 }
 
 #[test]

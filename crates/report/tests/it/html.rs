@@ -41,22 +41,24 @@ fn hostile_run() -> Run {
     run
 }
 
+/// A page with nothing on it.
+const EMPTY: HtmlPage<'_> = HtmlPage {
+    runs: &[],
+    run_type: "application/vnd.howslow.run+gzip",
+    references: &[],
+    compared: None,
+    command: String::new(),
+    histories: &CostHistories::new(),
+    sections: Vec::new(),
+    detail: PageDetail::Samples,
+    anonymous: false,
+    index: None,
+};
+
 fn page(runs: &[(&str, &Run)], sections: Vec<howslow_report::Section>) -> String {
     let runs: Vec<PageRun<'_>> =
         runs.iter().map(|(name, run)| PageRun { name: (*name).into(), run, packed: "AAAA".into() }).collect();
-    let histories = CostHistories::new();
-    html_page(&HtmlPage {
-        runs: &runs,
-        run_type: "application/vnd.howslow.run+gzip",
-        references: &[],
-        compared: None,
-        command: HOSTILE.into(),
-        histories: &histories,
-        sections,
-        detail: PageDetail::Samples,
-        anonymous: true,
-        index: None,
-    })
+    html_page(&HtmlPage { runs: &runs, command: HOSTILE.into(), sections, anonymous: true, ..EMPTY })
 }
 
 /// Every tag of the page is one that pages have, with attributes that they have. Only the page's own script runs.
@@ -101,6 +103,7 @@ fn hostile_runs_are_text() {
     harmless(&page(&[(HOSTILE, &run), (HOSTILE, &example)], Vec::new()));
     let machines = [GalleryMachine { name: "one", run: &run }, GalleryMachine { name: "two", run: &example }];
     harmless(&gallery_index(&machines, HOSTILE));
+    assert!(gallery_index(&machines[..1], "").contains("1 machine, each figure"));
     harmless(&gallery_pair(&machines[0], &machines[1]).1);
 }
 
@@ -163,10 +166,12 @@ fn a_fleet_of_a_thousand_nodes_is_a_page_of_a_few_megabytes() {
     let ratios: Vec<Vec<f64>> = (0..1000)
         .map(|node| (0..20).map(|family| 1.0 + f64::from((node * 7 + family) % 23) / 100.0).collect())
         .collect();
-    let fleet = json!({ "false_share": 0.05, "slow": [], "classes": [{ "class": "a", "nodes": names, "families": families, "ratios": ratios }] });
+    let class = json!({ "class": "a", "runs": 1, "nodes": names, "families": families, "ratios": ratios });
+    let fleet = json!({ "false_share": 0.05, "slow": [], "classes": [class] });
     let page = page(&[], vec![document_section(&fleet, "fleet", 1)]);
     assert!(page.len() < 5 << 20, "{} bytes", page.len());
     assert_eq!(page.matches("node-0").count(), 1000);
+    assert!(page.contains("1 000 nodes, 1 run: "), "one run is in the singular");
 }
 
 #[test]
@@ -204,20 +209,9 @@ fn run_of(id: &str, times: f64) -> Run {
 #[test]
 fn every_oddity_is_on_the_page() {
     let references = [Run { origin: record::Origin::Reference, ..run_of("usual", 1.0) }];
-    let histories = CostHistories::new();
     let beside = |run: &Run| {
-        let page = html_page(&HtmlPage {
-            runs: &[PageRun { name: "mine".into(), run, packed: String::new() }],
-            run_type: "",
-            references: &references,
-            compared: None,
-            command: String::new(),
-            histories: &histories,
-            sections: Vec::new(),
-            detail: PageDetail::Samples,
-            anonymous: false,
-            index: None,
-        });
+        let runs = [PageRun { name: "mine".into(), run, packed: String::new() }];
+        let page = html_page(&HtmlPage { runs: &runs, references: &references, ..EMPTY });
         let part = |from: &str, to: &str| page.split(from).nth(1)?.split(to).next().map(String::from);
         [part("<dt>Odd", "</dl>"), part("more finding", "</details>")].map(Option::unwrap_or_default)
     };

@@ -4,7 +4,7 @@ use analysis::doctor::{Finding, Severity};
 use analysis::model::answer::{Questions, answer};
 use analysis::model::{Figure, SimulationSettings, System};
 use howslow_report::document::WatchDocument;
-use howslow_report::{ListedCall, Style};
+use howslow_report::{Colours, ListedCall, Style};
 use record::{Doubt, Machine, Nanoseconds};
 
 use crate::support::{bare, example};
@@ -40,7 +40,7 @@ fn a_run_with_every_oddity() {
 
 #[test]
 fn colours_change_nothing_but_colours() {
-    let coloured = howslow_report::page(&example(), Style::COLOURED);
+    let coloured = howslow_report::page(&example(), Style::new(Colours::On, 100));
     assert!(coloured.contains("\u{1b}[1m"));
     assert_eq!(bare(&coloured), howslow_report::page(&example(), Style::PLAIN));
 }
@@ -89,12 +89,7 @@ fn one_thing_is_named_in_the_singular() {
 
 #[test]
 fn a_doctor() {
-    let finding = |severity, what: &str, remedy: &str| Finding {
-        severity,
-        what: what.into(),
-        remedy: remedy.into(),
-        is_setting: false,
-    };
+    let finding = |severity, what: &str, remedy: &str| Finding { severity, what: what.into(), remedy: remedy.into() };
     let findings = [
         finding(Severity::Note, "the kernel has 3 mitigations in force", ""),
         finding(Severity::Noise, &"another hardware thread shares this core ".repeat(5), "choose a host of your own"),

@@ -1,6 +1,7 @@
 //! A long table: named columns of text, numbers and truth values, where a cell may be missing.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use record::Point;
 
@@ -32,6 +33,19 @@ impl Cell {
             Some(number) => Cell::Count(number),
             None => Cell::text(value.to_string()),
         })
+    }
+}
+
+impl fmt::Display for Cell {
+    /// Nothing where it is missing.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cell::Missing => Ok(()),
+            Cell::Text(text) => out.write_str(text),
+            Cell::Number(number) => write!(out, "{number}"),
+            Cell::Count(count) => write!(out, "{count}"),
+            Cell::Flag(flag) => write!(out, "{flag}"),
+        }
     }
 }
 

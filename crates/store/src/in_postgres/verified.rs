@@ -26,7 +26,6 @@ const MOST_BYTES: u64 = 16 << 20;
 /// What encrypts connections, and refuses certificates that do not hold. Fails if the certificates of the authorities
 /// cannot be read.
 pub(super) fn connector(encryption: &Encryption) -> Result<Connector, String> {
-    let reported = |error: &dyn std::fmt::Display| error.to_string();
     let provider = Arc::new(ring::default_provider());
     let algorithms = provider.signature_verification_algorithms;
     let chain = match encryption.verifies {
@@ -34,12 +33,12 @@ pub(super) fn connector(encryption: &Encryption) -> Result<Connector, String> {
         Verifies::Chain | Verifies::ChainAndName => {
             let roots = Arc::new(roots(encryption.authorities.as_deref())?);
             let chain = WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(&provider)).build();
-            Some(chain.map_err(|error| reported(&error))?)
+            Some(chain.map_err(|error| error.to_string())?)
         }
     };
     let verifier = Arc::new(Verifier { chain, names: encryption.verifies == Verifies::ChainAndName, algorithms });
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-    let builder = builder.map_err(|error| reported(&error))?.dangerous().with_custom_certificate_verifier(verifier);
+    let builder = builder.map_err(|error| error.to_string())?.dangerous().with_custom_certificate_verifier(verifier);
     let mut config = builder.with_no_client_auth();
     config.alpn_protocols = vec![b"postgresql".to_vec()];
     Ok(Connector(Arc::new(config)))

@@ -10,7 +10,7 @@ use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use crate::machine::TaskStat;
 
 /// More processes than this beyond those at the start of a round are a fork bomb.
-pub const MOST_EXTRA: u64 = 1000;
+pub(super) const MOST_EXTRA: u64 = 1000;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reaped {
@@ -47,7 +47,7 @@ pub fn inherit_orphans(inherit: bool) {
 
 /// Closes every descriptor except this one, and replaces the standard three with the null device. A round must not hold
 /// the launcher's descriptors open, and must not write into the user's tables.
-pub fn keep_only(kept: RawFd) {
+pub(super) fn keep_only(kept: RawFd) {
     for (first, last) in [(3, kept - 1), (kept + 1, RawFd::MAX)] {
         if first > last {
             continue;
@@ -64,7 +64,7 @@ pub fn keep_only(kept: RawFd) {
 }
 
 /// Makes this process a round's child: a group of its own, default signals, dead when the launcher is.
-pub fn become_round() {
+pub(super) fn become_round() {
     let _ = process::setpgid(None, None);
     let _ = process::set_parent_process_death_signal(Some(Signal::KILL));
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE, libc::SIGXFSZ] {
@@ -74,7 +74,7 @@ pub fn become_round() {
 }
 
 /// Kills a round's child with its whole group and every orphan it left, and reaps all of them.
-pub fn end(pid: libc::pid_t) -> Reaped {
+pub(super) fn end(pid: libc::pid_t) -> Reaped {
     // A child that has reported ends by itself within this time; then its exit status shows how.
     let mut reaped = reap(pid, WaitOptions::NOHANG);
     if reaped.is_none() {
@@ -116,7 +116,7 @@ pub fn kill(pid: libc::pid_t) {
 }
 
 /// Kills a group whose leader is or was our child: its id is not used again while the group has members. [`end_orphans`] reaps it.
-pub(crate) fn kill_group(group: libc::pid_t) {
+pub(super) fn kill_group(group: libc::pid_t) {
     let _ = Pid::from_raw(group).map(|group| process::kill_process_group(group, Signal::KILL));
 }
 
@@ -207,7 +207,7 @@ fn schedule(policy: i32, priority: i32) -> bool {
 
 /// True if most of the surplus processes descend from this one, and not from another program that started many in the
 /// meantime. Also true if the kernel does not list children.
-pub fn is_crowd(pid: libc::pid_t) -> bool {
+pub(super) fn is_crowd(pid: libc::pid_t) -> bool {
     let crowd = MOST_EXTRA as usize / 2;
     if children_of(pid).is_none() {
         return true;
@@ -238,24 +238,6 @@ fn children_in(file: &str) -> Option<Vec<libc::pid_t>> {
 }
 
 /// Processes and threads in the system (modulo 65,536: the kernel keeps the low 16 bits).
-pub fn processes() -> u64 {
+pub(super) fn processes() -> u64 {
     u64::from(rustix::system::sysinfo().procs)
-}
-
-/// `SIGSEGV` for 11, and so on for the signals that end a round.
-pub fn signal_name(signal: i32) -> String {
-    let name = match signal {
-        libc::SIGSEGV => "SIGSEGV",
-        libc::SIGBUS => "SIGBUS (a mapped file was truncated, could not be read, or had no space to be written)",
-        libc::SIGILL => "SIGILL",
-        libc::SIGFPE => "SIGFPE",
-        libc::SIGABRT => "SIGABRT",
-        libc::SIGTRAP => "SIGTRAP",
-        libc::SIGSYS => "SIGSYS (a seccomp filter)",
-        libc::SIGXCPU => "SIGXCPU",
-        libc::SIGXFSZ => "SIGXFSZ",
-        libc::SIGTERM => "SIGTERM",
-        other => return format!("signal {other}"),
-    };
-    name.into()
 }

@@ -1,13 +1,10 @@
 //! Workers beside this process: they work until ordered to end, while this process does something else. A guard of their own
 //! stands between: it ends all of them when this process ends, however it ends, and notes why one of them has.
 
-use std::io::Error;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
-use std::ptr::NonNull;
 use std::time::Duration;
 
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use rustix::process::{Resource, WaitOptions};
 
 use crate::guard::children;
@@ -15,6 +12,7 @@ use crate::guard::ending::{death, limit, quietly};
 use crate::guard::lost::Lost;
 use crate::guard::post::Post;
 use crate::guard::wait::{cannot_fork, ready};
+use crate::mapped::Mapped;
 
 /// Workers, and the memory that they share with this process. Dropping it ends all of them and whatever they have started.
 pub struct Crew {
@@ -130,34 +128,20 @@ fn end_requested(parent: &UnixStream) -> bool {
 
 /// Memory that this process and its children share: one post for each worker.
 struct Board {
-    start: NonNull<Post>,
+    memory: Mapped,
     count: usize,
 }
 
 impl Board {
     fn new(count: usize) -> std::io::Result<Board> {
-        let (flags, bytes) = (ProtFlags::READ | ProtFlags::WRITE, Board::bytes(count));
-        // SAFETY: the kernel chooses the address, so that nothing mapped before is touched.
-        let start = unsafe { mmap_anonymous(std::ptr::null_mut(), bytes, flags, MapFlags::SHARED) }?;
-        NonNull::new(start.cast()).map(|start| Board { start, count }).ok_or_else(|| Error::other("no memory"))
-    }
-
-    fn bytes(count: usize) -> usize {
-        count.max(1) * size_of::<Post>()
+        Ok(Board { memory: Mapped::shared(count.max(1) * size_of::<Post>())?, count })
     }
 
     fn post(&self, number: usize) -> &Post {
         assert!(number < self.count, "there are {} workers", self.count);
-        // SAFETY: the mapping holds `count` posts.
-        let post = unsafe { self.start.add(number) };
+        // SAFETY: the memory holds `count` posts.
+        let post = unsafe { self.memory.start::<Post>().add(number) };
         // SAFETY: it lives as long as the board; all bits zero is a valid post, which consists of atomics only.
         unsafe { post.as_ref() }
-    }
-}
-
-impl Drop for Board {
-    fn drop(&mut self) {
-        // SAFETY: it was mapped with this length, and every reference into it has ended.
-        let _ = unsafe { munmap(self.start.as_ptr().cast(), Board::bytes(self.count)) };
     }
 }

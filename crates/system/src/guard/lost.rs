@@ -4,8 +4,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::guard::children::signal_name;
-
 /// Why a guarded child returned nothing.
 #[derive(Clone, Debug, PartialEq, thiserror::Error, Serialize, Deserialize)]
 pub enum Lost {
@@ -36,8 +34,19 @@ pub enum Lost {
 }
 
 fn killed(signal: i32) -> String {
-    match signal {
-        libc::SIGKILL => "killed by SIGKILL (out of memory?)".into(),
-        signal => format!("it crashed: killed by {}", signal_name(signal)),
-    }
+    let name = match signal {
+        libc::SIGKILL => return "killed by SIGKILL (out of memory?)".into(),
+        libc::SIGSEGV => "SIGSEGV",
+        libc::SIGBUS => "SIGBUS (a mapped file was truncated, could not be read, or had no space to be written)",
+        libc::SIGILL => "SIGILL",
+        libc::SIGFPE => "SIGFPE",
+        libc::SIGABRT => "SIGABRT",
+        libc::SIGTRAP => "SIGTRAP",
+        libc::SIGSYS => "SIGSYS (a seccomp filter)",
+        libc::SIGXCPU => "SIGXCPU",
+        libc::SIGXFSZ => "SIGXFSZ",
+        libc::SIGTERM => "SIGTERM",
+        other => return format!("it crashed: killed by signal {other}"),
+    };
+    format!("it crashed: killed by {name}")
 }

@@ -7,11 +7,14 @@ use crate::machine::host::Host;
 /// The caches of this CPU, smallest level first.
 pub fn describe(host: &Host, cpu: u32) -> Vec<Cache> {
     let folder = format!("sys/devices/system/cpu/cpu{cpu}/cache");
-    let listed = || host.list(&folder).iter().filter_map(|name| cache(host, &format!("{folder}/{name}"))).collect();
-    let reported = || host.processor.caches.clone();
-    let sources: [&dyn Fn() -> Vec<Cache>; 3] = [&listed, &reported, &known];
-    let mut caches: Vec<Cache> =
-        sources.iter().map(|source| source()).find(|caches| !caches.is_empty()).unwrap_or_default();
+    let listed = host.list(&folder);
+    let mut caches: Vec<Cache> = listed.iter().filter_map(|name| cache(host, &format!("{folder}/{name}"))).collect();
+    if caches.is_empty() {
+        caches.clone_from(&host.processor.caches);
+    }
+    if caches.is_empty() {
+        caches = known();
+    }
     caches.sort_by(|a, b| (a.level, &a.kind).cmp(&(b.level, &b.kind)));
     caches
 }

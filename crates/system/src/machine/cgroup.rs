@@ -24,6 +24,8 @@ struct Mount {
     point: String,
 }
 
+const LIMIT_OF_MEMORY: [&str; 2] = ["memory.max", "memory.limit_in_bytes"];
+
 /// The hierarchy's version and its limits, and those of this process.
 pub fn limits(host: &Host) -> Limits {
     let memberships = memberships(&host.read("proc/self/cgroup").unwrap_or_default());
@@ -40,9 +42,7 @@ pub fn limits(host: &Host) -> Limits {
         folders.iter().filter_map(|folder| read(folder)).reduce(f64::min)
     };
     let read = |folder: &str, file: &str| host.read(&format!("{folder}/{file}"));
-    let memory = tightest("memory", &|folder| {
-        limit(&read(folder, "memory.max").or_else(|| read(folder, "memory.limit_in_bytes"))?)
-    });
+    let memory = tightest("memory", &|folder| limit(&either(host, folder, LIMIT_OF_MEMORY)?));
     let cpus = tightest("cpu", &|folder| match read(folder, "cpu.max") {
         Some(both) => quota(&both),
         None => quota(&format!("{} {}", read(folder, "cpu.cfs_quota_us")?, read(folder, "cpu.cfs_period_us")?)),
@@ -65,17 +65,19 @@ pub fn memory_left(host: &Host) -> Option<u64> {
     let memberships = memberships(&host.read("proc/self/cgroup")?);
     let folders = folders(&memberships, &mounts(&host.read("proc/self/mountinfo")?), "memory");
     let left = |folder: &String| {
-        let read = |[two, one]: [&str; 2]| {
-            host.read(&format!("{folder}/{two}")).or_else(|| host.read(&format!("{folder}/{one}")))
-        };
-        let limit = limit(&read(["memory.max", "memory.limit_in_bytes"])?)?;
-        let used = read(["memory.current", "memory.usage_in_bytes"])?.parse::<f64>().ok()?;
+        let limit = limit(&either(host, folder, LIMIT_OF_MEMORY)?)?;
+        let used = either(host, folder, ["memory.current", "memory.usage_in_bytes"])?.parse::<f64>().ok()?;
         let sums = host.read(&format!("{folder}/memory.stat")).unwrap_or_default();
         let sum = |name: &str| sums.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<f64>().ok());
         let files = sum("total_inactive_file ").or_else(|| sum("inactive_file ")).unwrap_or(0.0);
         Some((limit - (used - files).max(0.0)).max(0.0) as u64)
     };
     folders.iter().filter_map(left).min()
+}
+
+/// A file of a group, by its name in version 2 and in version 1.
+fn either(host: &Host, folder: &str, [two, one]: [&str; 2]) -> Option<String> {
+    host.read(&format!("{folder}/{two}")).or_else(|| host.read(&format!("{folder}/{one}")))
 }
 
 /// `/proc/self/cgroup`: lines of `number:controllers:path`.
@@ -248,6 +250,15 @@ mod tests {
             ("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000"),
         ]);
         assert_eq!((limits.memory, limits.cpus, limits.processes), (None, None, None));
+    }
+
+    #[test]
+    fn the_unified_hierarchy_is_found_among_others() {
+        let mounts = "30 24 0:26 / /sys/fs/cgroup/cpu rw shared:9 - cgroup cgroup rw,cpu\n\
+                      31 24 0:27 / /sys/fs/cgroup/unified rw,nosuid shared:10 - cgroup2 cgroup2 rw\n";
+        let found = Hierarchy::of("1:cpu:/\n0::/\n", mounts, None);
+        assert_eq!(found, Some(Hierarchy { version: 2, folders: vec!["/sys/fs/cgroup/unified".into()] }));
+        assert_eq!(Hierarchy::of("0::/\n", "", None), None);
     }
 
     #[test]

@@ -22,34 +22,30 @@ const ARM_FEATURES: &[&str] = &[
 
 pub fn describe(host: &Host) -> CpuModel {
     let cpuinfo = cpuinfo(host);
-    let topology = topology(host, &cpuinfo);
-    let usable = usable(host, topology.online);
-    let strongest = strongest(host, &usable);
-    let midr = midr(host);
+    let online = host.online();
+    let midr = midr(host, &online);
     let identity = if midr.is_some() || cpuinfo.contains("CPU implementer") {
         arm(&cpuinfo, midr)
     } else {
         x86(&cpuinfo, &host.processor)
     };
+    let counted = counted(host, &online, &cpuinfo, identity);
+    let usable = usable(host, online, counted.online);
+    let strongest = strongest(host, &usable);
     CpuModel {
-        online: topology.online,
         usable,
-        cores: topology.cores,
-        threads_per_core: topology.threads_per_core,
-        sockets: topology.sockets,
         caches: cache::describe(host, strongest),
-        frequency: frequency::describe(host, strongest, &cpuinfo, &identity.model),
-        ..identity
+        frequency: frequency::describe(host, strongest, &cpuinfo, &counted.model),
+        ..counted
     }
 }
 
 /// The identity of the first CPU that the kernel shows. A program's own register is that of the CPU that it happens to run on: on one
 /// with mixed cores, it changes from start to start. It counts where the kernel shows none, or another processor (qemu-user).
-fn midr(host: &Host) -> Option<u64> {
-    let online = numbers(&host.read("sys/devices/system/cpu/online").unwrap_or_else(|| "0".into()));
+fn midr(host: &Host, online: &[u32]) -> Option<u64> {
     let read =
         |cpu: &u32| hexadecimal(&host.read(&format!("sys/devices/system/cpu/cpu{cpu}/regs/identification/midr_el1"))?);
-    match (online.first().and_then(read), host.processor.midr) {
+    match (read(online.first().unwrap_or(&0)), host.processor.midr) {
         (Some(first), Some(own)) if first != own && !online.iter().filter_map(read).any(|other| other == own) => {
             Some(own)
         }
@@ -157,20 +153,19 @@ fn hexadecimal(text: &str) -> Option<u64> {
     u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }
 
-/// The numbers of CPUs, cores, threads and sockets. All other fields keep their defaults.
-fn topology(host: &Host, cpuinfo: &str) -> CpuModel {
-    let online = host.read("sys/devices/system/cpu/online").map(|list| numbers(&list)).unwrap_or_default();
+/// A processor with its numbers of CPUs, cores, threads and sockets.
+fn counted(host: &Host, online: &[u32], cpuinfo: &str, identity: CpuModel) -> CpuModel {
     if online.is_empty() {
         let online = sysconf(libc::_SC_NPROCESSORS_ONLN).and_then(|count| u32::try_from(count).ok()).unwrap_or(1);
-        return CpuModel { online, threads_per_core: siblings(cpuinfo), ..CpuModel::default() };
+        return CpuModel { online, threads_per_core: siblings(cpuinfo), ..identity };
     }
-    let cores = groups(host, &online, CORE);
+    let cores = groups(host, online, CORE);
     CpuModel {
         online: online.len() as u32,
         cores: cores.map(|(count, _)| count),
         threads_per_core: cores.map(|(_, largest)| largest).or_else(|| siblings(cpuinfo)),
-        sockets: groups(host, &online, SOCKET).map(|(count, _)| count),
-        ..CpuModel::default()
+        sockets: groups(host, online, SOCKET).map(|(count, _)| count),
+        ..identity
     }
 }
 
@@ -196,13 +191,12 @@ pub fn allowed() -> Option<Vec<u32>> {
     Some((0..most).filter(|&cpu| set.is_set(cpu)).map(|cpu| cpu as u32).collect())
 }
 
-/// The CPUs this process may use.
-fn usable(host: &Host, online: u32) -> Vec<u32> {
+/// The CPUs this process may use, of those online; where none are listed, of this many.
+fn usable(host: &Host, online: Vec<u32>, count: u32) -> Vec<u32> {
     if let Some(allowed) = allowed() {
         return allowed;
     }
-    let online =
-        host.read("sys/devices/system/cpu/online").map_or_else(|| (0..online).collect(), |list| numbers(&list));
+    let online = if online.is_empty() { (0..count).collect() } else { online };
     let status = host.read("proc/self/status").unwrap_or_default();
     // Offline CPUs are in the list, too.
     let listed = numbers(field(&status, "Cpus_allowed_list").unwrap_or_default());
@@ -236,7 +230,7 @@ mod tests {
         let with = |own: Option<u64>| {
             let mut host = recorded.host();
             host.processor.midr = own;
-            midr(&host)
+            midr(&host, &host.online())
         };
         let (first, other) = (0x412f_d050, 0x414f_d0b0);
         assert_eq!([None, Some(first), Some(other)].map(with), [Some(first); 3]);
@@ -316,7 +310,9 @@ mod tests {
         }
         let files = files.into_iter().map(|(path, text)| (format!("sys/devices/system/cpu/{path}"), text));
         let files: Vec<(String, String)> = files.collect();
-        let counted = topology(&Recorded::new(&files).host(), "");
+        let recorded = Recorded::new(&files);
+        let host = recorded.host();
+        let counted = counted(&host, &host.online(), "", CpuModel::default());
         assert_eq!(
             (counted.online, counted.cores, counted.threads_per_core, counted.sockets),
             (8, Some(4), Some(2), Some(2))

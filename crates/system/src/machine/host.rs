@@ -46,6 +46,11 @@ impl Host {
         self.read(path)?.parse().ok()
     }
 
+    /// The CPUs that are online; none where they are not listed.
+    pub fn online(&self) -> Vec<u32> {
+        numbers(&self.read("sys/devices/system/cpu/online").unwrap_or_default())
+    }
+
     /// True if a file or folder exists.
     pub fn exists(&self, path: &str) -> bool {
         self.root.join(path).exists()

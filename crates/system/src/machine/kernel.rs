@@ -1,6 +1,7 @@
 //! The kernel: its release, its build, and its mitigations for the processor's vulnerabilities.
 
 use std::collections::BTreeMap;
+use std::ffi::CStr;
 use std::io::Read;
 
 use record::{Accounting, Kernel};
@@ -10,34 +11,37 @@ use crate::machine::host::{Host, chosen};
 /// The longest configuration worth unpacking. Real ones have less than 300 KiB.
 const LONGEST: u64 = 2 << 20;
 
+const RELEASE: &str = "proc/sys/kernel/osrelease";
 const IDLE: &str = "sys/devices/system/cpu/cpuidle";
 const VULNERABILITIES: &str = "sys/devices/system/cpu/vulnerabilities";
 
 pub fn describe(host: &Host) -> Kernel {
     let name = rustix::system::uname();
-    let reported =
-        |path: &str, requested: &std::ffi::CStr| host.read(path).unwrap_or(requested.to_string_lossy().into_owned());
-    let release = reported("proc/sys/kernel/osrelease", name.release());
-    let version = reported("proc/sys/kernel/version", name.version());
+    let version = reported(host, "proc/sys/kernel/version", name.version());
     // The words after a lone `--` are for the first process and do not concern the kernel.
     let command_line = host.read("proc/cmdline").map(|line| line.split(" -- ").next().unwrap_or_default().to_owned());
-    let configuration = configuration(host, &release).unwrap_or_default();
+    let configuration = configuration(host).unwrap_or_default();
     let debugfs = host.read("sys/kernel/debug/sched/preempt").and_then(|choice| chosen(&choice));
     let idle = |file: &str| host.read(&format!("{IDLE}/{file}"));
     // The idle governor has a newer and an older name.
     let governor = idle("current_governor").or_else(|| idle("current_governor_ro"));
     let idle: Vec<String> = [idle("current_driver"), governor].into_iter().flatten().collect();
     Kernel {
-        name: reported("proc/sys/kernel/ostype", name.sysname()),
+        name: reported(host, "proc/sys/kernel/ostype", name.sysname()),
+        release: reported(host, RELEASE, name.release()),
         mitigations: mitigations(host),
         preemption: debugfs
             .or_else(|| preemption(&version, command_line.as_deref().unwrap_or_default(), &configuration)),
         tick_hz: value(&configuration, "CONFIG_HZ").and_then(|hz| hz.parse().ok()),
         idle: (!idle.is_empty()).then(|| idle.join("/")),
-        release,
         version,
         command_line,
     }
+}
+
+/// What a file of the kernel states, or without it the kernel's answer to uname(2).
+fn reported(host: &Host, path: &str, answer: &CStr) -> String {
+    host.read(path).unwrap_or_else(|| answer.to_string_lossy().into_owned())
 }
 
 /// How the kernel accounts processor time.
@@ -45,11 +49,10 @@ pub fn accounting(host: &Host) -> Accounting {
     // The coarse clock advances by one tick.
     let tick = rustix::time::clock_getres(rustix::time::ClockId::MonotonicCoarse);
     let tick_ns = tick.tv_sec * 1_000_000_000 + tick.tv_nsec;
-    let release = host.read("proc/sys/kernel/osrelease").unwrap_or_default();
     let apart = |text: String| value(&text, "CONFIG_IRQ_TIME_ACCOUNTING") == Some("y");
     Accounting {
         tick_hz: (tick_ns > 0).then(|| (1e9 / tick_ns as f64).round() as u32),
-        interrupts_apart: configuration(host, &release).map(apart),
+        interrupts_apart: configuration(host).map(apart),
         ..Accounting::default()
     }
 }
@@ -60,7 +63,7 @@ fn mitigations(host: &Host) -> BTreeMap<String, String> {
 }
 
 /// The kernel's build configuration, if the kernel or its package provides it.
-pub fn configuration(host: &Host, release: &str) -> Option<String> {
+pub fn configuration(host: &Host) -> Option<String> {
     if let Some(packed) = host.bytes("proc/config.gz", LONGEST) {
         let mut text = String::new();
         if flate2::read::GzDecoder::new(packed.as_slice()).take(LONGEST).read_to_string(&mut text).is_ok() {
@@ -68,6 +71,7 @@ pub fn configuration(host: &Host, release: &str) -> Option<String> {
         }
     }
     // A release is one path component. Anything else would lead out of the folder.
+    let release = reported(host, RELEASE, rustix::system::uname().release());
     let release = Some(release).filter(|release| !release.contains('/'))?;
     host.read(&format!("boot/config-{release}")).or_else(|| host.read(&format!("lib/modules/{release}/config")))
 }
@@ -112,6 +116,9 @@ mod tests {
             ("boot/config-6.1.0-x", "CONFIG_HZ=100\nCONFIG_IRQ_TIME_ACCOUNTING=y\n"),
         ]);
         assert_eq!(accounting(&configured.host()).interrupts_apart, Some(true));
+        let name = format!("boot/config-{}", rustix::system::uname().release().to_string_lossy());
+        let without_proc = Recorded::new(&[(name, "CONFIG_IRQ_TIME_ACCOUNTING=y\n")]);
+        assert_eq!(accounting(&without_proc.host()).interrupts_apart, Some(true), "the release is known without /proc");
     }
 
     #[test]

@@ -61,7 +61,7 @@ const AMD_FEATURES: &[(&str, u32, &str)] = &[
     ("clzero", 1, "Zen"),
 ];
 
-/// The microarchitecture of an x86-64 processor; `None` if neither its numbers nor its features identify it.
+/// The microarchitecture of an x86-64 processor; `None` if its numbers are not known.
 pub fn x86(vendor: &str, (family, model, stepping): (u32, u32, u32), features: &[String]) -> Option<String> {
     let (by_number, firsts) = match vendor {
         "GenuineIntel" => (intel(family, model, stepping), INTEL_FEATURES),

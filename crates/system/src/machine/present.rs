@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use record::Bytes;
-use record::{Counters, Present};
+use record::{Bytes, Counters, Present};
 use rustix::process::{Resource, getrlimit};
 
-use crate::machine::counters;
 use crate::machine::host::{Host, field};
 use crate::machine::kernel::{configuration, value};
 use crate::machine::memory::kib;
+use crate::perf::PerfEvent;
 
 /// Programs that operations start.
 const PROGRAMS: [&str; 2] = ["/bin/sh", "/bin/true"];
@@ -22,7 +21,7 @@ const DEBUGGING: [&str; 6] = [
 
 /// The current state, for a run whose files would be below `scratch`.
 pub fn present(scratch: &Path) -> Present {
-    present_on(&Host::here(), scratch, counters::available())
+    present_on(&Host::here(), scratch, counters())
 }
 
 fn present_on(host: &Host, scratch: &Path, counters: Counters) -> Present {
@@ -53,6 +52,23 @@ fn present_on(host: &Host, scratch: &Path, counters: Counters) -> Present {
     }
 }
 
+/// Whether this process can count its cycles.
+fn counters() -> Counters {
+    // The kind PERF_TYPE_HARDWARE and its event PERF_COUNT_HW_CPU_CYCLES are both 0.
+    let flags = PerfEvent::EXCLUDE_KERNEL | PerfEvent::EXCLUDE_HYPERVISOR;
+    let counter = match (PerfEvent { flags, ..PerfEvent::default() }).open(0, -1) {
+        Ok(counter) => counter,
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => return Counters::Refused,
+        Err(_) => return Counters::Absent,
+    };
+    let mut count = [0; 8];
+    // Some hypervisors open a counter that never counts.
+    match rustix::io::read(&counter, &mut count) {
+        Ok(8) if u64::from_ne_bytes(count) > 0 => Counters::Available,
+        _ => Counters::Absent,
+    }
+}
+
 /// The bytes of the blocks that are counted (statvfs(3)).
 fn unit(kind: &rustix::fs::StatFs) -> u64 {
     (if kind.f_frsize > 0 { kind.f_frsize } else { kind.f_bsize }) as u64
@@ -65,8 +81,7 @@ fn processes(host: &Host) -> Option<u64> {
 }
 
 fn debugging(host: &Host) -> Vec<String> {
-    let release = rustix::system::uname().release().to_string_lossy().into_owned();
-    let configuration = configuration(host, &release).unwrap_or_default();
+    let configuration = configuration(host).unwrap_or_default();
     DEBUGGING.iter().filter(|option| value(&configuration, option) == Some("y")).map(|&o| o.to_owned()).collect()
 }
 

@@ -16,12 +16,15 @@ impl Recorded {
     /// A system with these files: path and text.
     pub fn new<P: AsRef<Path>, T: AsRef<[u8]>>(files: &[(P, T)]) -> Recorded {
         let recorded = Recorded { folder: tempfile::tempdir().expect("a temporary folder") };
-        for (path, text) in files {
-            let path = recorded.path().join(path);
-            fs::create_dir_all(path.parent().expect("files are below the root")).expect("a folder below ours");
-            fs::write(path, text).expect("a file in our folder");
-        }
+        files.iter().for_each(|(path, text)| recorded.add(path, text));
         recorded
+    }
+
+    /// Writes one more file.
+    pub fn add(&self, path: impl AsRef<Path>, text: impl AsRef<[u8]>) {
+        let path = self.path().join(path);
+        fs::create_dir_all(path.parent().expect("files are below the root")).expect("a folder below ours");
+        fs::write(path, text).expect("a file in our folder");
     }
 
     /// A system without files.

@@ -75,8 +75,7 @@ impl Topology {
     /// Reads the files below this root for all CPUs online. Empty if there are none.
     pub fn read(root: &Path) -> Topology {
         let files = Host::below(root);
-        let online = numbers(&files.read("sys/devices/system/cpu/online").unwrap_or_default());
-        Topology::of(&files, &online)
+        Topology::of(&files, &files.online())
     }
 
     /// How many CPUs are online; 0 where none are listed.
@@ -110,7 +109,7 @@ impl Topology {
         Topology(places)
     }
 
-    /// The number of this CPU's kind of core. 0 is the strongest, or the only kind.
+    /// The number of this CPU's kind of core. 0 is the strongest, or the only kind. All CPUs of a run are of one kind.
     pub fn kind_of(&self, cpu: u32) -> u32 {
         self.0.get(&cpu).map_or(0, |place| place.kind)
     }
@@ -262,11 +261,6 @@ fn ranked(mut values: Vec<(u32, f64)>, tolerance: f64) -> BTreeMap<u32, u32> {
 pub(super) fn strongest(host: &Host, cpus: &[u32]) -> u32 {
     let kinds = host.kinds(cpus);
     cpus.iter().copied().min_by_key(|cpu| kinds.get(cpu)).unwrap_or(0)
-}
-
-/// The number of this CPU's kind of core. 0 is the strongest, or the only kind. All CPUs of a run are of one kind.
-pub fn kind_of_core(cpu: u32) -> u32 {
-    Topology::here().kind_of(cpu)
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use record::Virtualization;
 
 use crate::machine::cpu;
 use crate::machine::host::{Host, field};
-use crate::machine::microarchitecture::implementer;
 
 /// The hypervisor and container around the system.
 pub fn describe(host: &Host) -> Virtualization {
@@ -48,7 +47,7 @@ fn is_emulated(host: &Host) -> bool {
     let cpuinfo = String::from_utf8_lossy(&bytes);
     let midr_is_emulated = processor.midr.is_some_and(|midr| {
         let (who, part) = ((midr >> 24) as u32 & 0xff, (midr >> 4) as u32 & 0xfff);
-        cpu::is_emulated_arm(who, part) && implementer(who).is_none()
+        cpu::is_emulated_arm(who, part)
     });
     processor.hypervisor.as_deref() == Some("TCGTCGTCGTCG")
         || processor.model.as_deref().is_some_and(|model| model.contains("QEMU TCG"))

@@ -25,8 +25,6 @@ pub(super) struct Device {
     pub tty: OwnedFd,
     listener: Listener,
     signals: Signals,
-    /// Answers that were heard and did not fit the question.
-    unfit: bool,
 }
 
 impl Device {
@@ -37,7 +35,7 @@ impl Device {
         if tcgetpgrp(&tty)? != getpgrp() {
             return Err(TerminalError::Background);
         }
-        Ok(Device { tty, listener: Listener::default(), signals: Signals::watch(), unfit: false })
+        Ok(Device { tty, listener: Listener::default(), signals: Signals::watch() })
     }
 
     /// Rows and columns; those of a VT100 where nobody has set them.
@@ -70,18 +68,16 @@ impl Device {
     /// Waits for the answer that the cursor is there. Returns when it came.
     pub fn answer(&mut self, row: u16, column: u16, patience: Duration) -> Result<Instant, TerminalError> {
         let wanted = Heard::Position { row, column };
-        self.unfit = false;
-        let requested = Instant::now();
+        let (requested, mut was_elsewhere) = (Instant::now(), false);
         loop {
-            let left = patience.checked_sub(requested.elapsed()).ok_or(TerminalError::Silent {
-                patience,
-                heard: if self.unfit { " (it answered with another place of the cursor than it was told)" } else { "" },
-            })?;
+            let other = " (it answered with another place of the cursor than it was told)";
+            let silent = TerminalError::Silent { patience, heard: if was_elsewhere { other } else { "" } };
+            let left = patience.checked_sub(requested.elapsed()).ok_or(silent)?;
             let heard = self.listen(PollFlags::empty(), left)?;
             if heard.contains(&wanted) {
                 return Ok(Instant::now());
             }
-            self.unfit |= heard.iter().any(|heard| matches!(heard, Heard::Position { .. }));
+            was_elsewhere |= heard.iter().any(|heard| matches!(heard, Heard::Position { .. }));
         }
     }
 

@@ -6,7 +6,7 @@
 
 use std::io::{Error, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -41,10 +41,7 @@ const ALIVE: &[u8] = b"\x1b[5n";
 const LAST: Duration = Duration::from_millis(700);
 
 /// The process that restores a terminal if this one is gone without having done so. Dropping it ends it.
-pub struct Guardian {
-    child: Child,
-    pipe: Option<ChildStdin>,
-}
+pub struct Guardian(Child);
 
 impl Guardian {
     /// Starts it with a copy of the descriptor, and waits until it has read the settings. Fails if it cannot be
@@ -57,7 +54,7 @@ impl Guardian {
             .stderr(tty.try_clone()?)
             .spawn()?;
         let output = child.stdout.take();
-        let guardian = Guardian { pipe: child.stdin.take(), child };
+        let guardian = Guardian(child);
         let mut word = [0];
         match output.map(|mut output| output.read_exact(&mut word)) {
             Some(Ok(())) if word == [READY] => Ok(guardian),
@@ -76,14 +73,14 @@ impl Guardian {
     }
 
     fn send(&self, word: u8) -> Result<(), Error> {
-        self.pipe.as_ref().map_or(Ok(()), |mut pipe| pipe.write_all(&[word]))
+        self.0.stdin.as_ref().map_or(Ok(()), |mut pipe| pipe.write_all(&[word]))
     }
 }
 
 impl Drop for Guardian {
     fn drop(&mut self) {
-        drop(self.pipe.take());
-        let _ = self.child.wait();
+        // This closes the pipe first.
+        let _ = self.0.wait();
     }
 }
 

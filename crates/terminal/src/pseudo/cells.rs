@@ -41,14 +41,14 @@ impl Cells<'_> {
     ) -> Option<T> {
         /// Longer than any cell takes that has not stopped.
         const PATIENCE: Duration = Duration::from_secs(30);
-        if self.missing.iter().any(|missing| missing.what == what) {
+        if self.is_missing(what) {
             return None;
         }
         self.show(what);
         self.number += 1;
         let folder = self.scratch.path().join(self.number.to_string());
         let (cpu, other) = (self.request.cpu, self.request.other_cpu);
-        let done = system::guard::apart_in(Some(self.scratch.path()), PATIENCE, || {
+        let done = system::guard::apart_in(self.scratch.path(), PATIENCE, || {
             operation::pin(cpu)?;
             work(&Setting::new(record::Point::default(), folder.clone(), cpu, other, 1))
         });
@@ -63,10 +63,25 @@ impl Cells<'_> {
         None
     }
 
+    /// True if this could not be measured before.
+    pub fn is_missing(&self, what: &str) -> bool {
+        self.missing.iter().any(|missing| missing.what == what)
+    }
+
     fn show(&mut self, what: &str) {
         let total = self.request.budget.as_secs_f64().ceil() as u32;
         let done = (self.began.elapsed().as_secs_f64() as u32).min(total);
         let left = self.request.budget.saturating_sub(self.began.elapsed());
         (self.progress)(&Progress { item: what.into(), left, total, done });
     }
+}
+
+/// Does work in a process of its own with a folder of its own, for a test of one cell.
+#[cfg(test)]
+pub(super) fn apart<T: Serialize + DeserializeOwned>(
+    work: impl FnOnce(&Setting) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let scratch = tempfile::tempdir().expect("a folder");
+    let setting = Setting::new(record::Point::default(), scratch.path().into(), 0, None, 1);
+    system::guard::apart(Duration::from_secs(120), || work(&setting)).expect("not lost")
 }

@@ -83,10 +83,13 @@ fn edited(setting: &Setting, editor: &Editor) -> Result<Edited, Failure> {
     let used = Usage::of_reaped_children();
     let mut child = started(editor, &file, pty.slave)?;
     let mut screen = Screen { terminal: &pty.master, typed: 0, shown: 0 };
-    screen.wait(Duration::from_secs(2), true)?;
+    // What is typed at a screen editor before it shows its screen may be lost. A line editor shows nothing at its start.
+    if editor.screen {
+        screen.answer()?;
+    }
     for &number in &edits {
         screen.type_in(&(editor.edit)(number))?;
-        screen.wait(Duration::from_secs(5), false)?;
+        screen.answer()?;
     }
     screen.type_in(editor.end)?;
     let calls = screen.until_ended(&child)?;
@@ -127,16 +130,16 @@ impl Screen<'_> {
         write_all(self.terminal, keys.as_bytes())
     }
 
-    /// Reads until the editor is silent. An editor that prints nothing at its start is waited for until the end.
-    fn wait(&mut self, patience: Duration, silent: bool) -> Result<(), Failure> {
-        let begin = Instant::now();
-        let mut last = None;
-        while begin.elapsed() < patience {
-            if self.look(SILENCE)? {
-                last = Some(Instant::now());
-            } else if last.is_some() || (silent && begin.elapsed() > 8 * SILENCE) {
+    /// Reads until the editor has shown something and is silent.
+    fn answer(&mut self) -> Result<(), Failure> {
+        const PATIENCE: Duration = Duration::from_secs(5);
+        let (begin, mut has_shown) = (Instant::now(), false);
+        while begin.elapsed() < PATIENCE {
+            let shows = self.look(SILENCE)?;
+            if has_shown && !shows {
                 return Ok(());
             }
+            has_shown |= shows;
         }
         Err(Failure::wrong("the editor does not answer, or shows something without end"))
     }
@@ -174,17 +177,13 @@ impl Screen<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pseudo::cells;
 
     #[test]
     fn every_editor_that_is_here_makes_the_same_edits() {
         let mut made = Vec::new();
         for editor in &EDITORS {
-            let done = system::guard::apart(Duration::from_secs(120), || {
-                let scratch = tempfile::tempdir()?;
-                let setting = Setting::new(record::Point::default(), scratch.path().into(), 0, None, 1);
-                edited(&setting, editor)
-            });
-            match done.expect("not lost") {
+            match cells::apart(|setting| edited(setting, editor)) {
                 Ok(done) => made.push(done),
                 Err(Failure::Skip { reason, remedy }) => testing::left_out!("{reason}; {remedy}"),
                 Err(failure) => panic!("{}: {failure}", editor.name),

@@ -58,7 +58,7 @@ fn middle(mut visits: Vec<Flow>) -> Option<Flow> {
 
 /// A local terminal, and a login through a network: SSH where there is a server, else TCP alone.
 pub(super) fn paced(cells: &mut Cells<'_>, time: Duration) -> Vec<Flow> {
-    let remote = if cells.missing.iter().any(|missing| missing.what == "ssh") { "tcp" } else { "ssh" };
+    let remote = if cells.is_missing("ssh") { "tcp" } else { "ssh" };
     let each = time / (2 * PACED_SIZES.len() * RATES.len()) as u32;
     let mut all = Vec::new();
     for path in ["processed", remote] {
@@ -100,7 +100,7 @@ fn flows(
         let write = |&size: &usize| {
             let mut program = Program { text: &text, size, written: 0 };
             let (account, begin) = (Account::open(&[]), Instant::now());
-            program.write_for(rate, time, |piece| {
+            program.write_for((rate, time), clock(), |piece| {
                 if length >= LONGEST {
                     length = seek(&path.output, SeekFrom::Start(0))?;
                 }
@@ -124,7 +124,7 @@ fn flows(
         let mut program = Program { text: &text, size, written: 0 };
         let (account, begin) = (Account::open(&tasks), Instant::now());
         drained.meanwhile(|output| {
-            program.write_for(rate, time, |piece| write_all(output, piece))?;
+            program.write_for((rate, time), clock(), |piece| write_all(output, piece))?;
             Ok(come(program.written))
         })?;
         // The last one is waited for, and all that came before it.
@@ -135,6 +135,15 @@ fn flows(
         Ok(flow(size, (before + size as u64, elapsed_s, account.close())))
     };
     sizes.iter().map(write).collect()
+}
+
+/// A clock that begins now: it sleeps for what it is given, then returns the time since its beginning.
+fn clock() -> impl FnMut(Duration) -> Duration {
+    let begin = Instant::now();
+    move |pause| {
+        std::thread::sleep(pause);
+        begin.elapsed()
+    }
 }
 
 /// A program that writes lines by pieces of one size.
@@ -152,31 +161,26 @@ impl<'a> Program<'a> {
     /// Writes for so long: without a pause, or by a schedule. A program that is late writes without a pause until it is not.
     fn write_for(
         &mut self,
-        rate: Option<f64>,
-        time: Duration,
+        (rate, time): (Option<f64>, Duration),
+        mut clock: impl FnMut(Duration) -> Duration,
         mut write: impl FnMut(&[u8]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         /// It wakes up no more often: then it writes all that is due.
         const WAKE: f64 = 1e-3;
         /// Writes between two looks at the clock, where there is no schedule.
         const UNSEEN: u64 = 16;
-        let begin = Instant::now();
-        let mut count = 0_u64;
-        loop {
-            let elapsed = begin.elapsed();
-            if elapsed >= time {
-                return Ok(());
-            }
-            let elapsed = elapsed.as_secs_f64();
+        let (mut count, mut elapsed) = (0_u64, clock(Duration::ZERO));
+        while elapsed < time {
+            let now = elapsed.as_secs_f64();
             let due = match rate {
                 None => count + UNSEEN.min(1 + TEXT as u64 / self.size as u64),
-                Some(rate) => (elapsed * rate / self.size as f64) as u64 + 1,
+                Some(rate) => (now * rate / self.size as f64) as u64 + 1,
             };
             if count >= due
                 && let Some(rate) = rate
             {
-                let next = (count as f64 * self.size as f64 / rate).max(elapsed + WAKE).min(time.as_secs_f64());
-                std::thread::sleep(Duration::from_secs_f64(next - elapsed));
+                let next = (count as f64 * self.size as f64 / rate).max(now + WAKE).min(time.as_secs_f64());
+                elapsed = clock(Duration::from_secs_f64(next - now));
                 continue;
             }
             // In the middle of many, the time may be over.
@@ -186,44 +190,58 @@ impl<'a> Program<'a> {
                 self.written += self.size as u64;
                 count += 1;
             }
+            elapsed = clock(Duration::ZERO);
         }
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pseudo::cells;
+    use std::cell::Cell;
+
+    /// The bytes that a program writes by this schedule, each piece of which takes as long as its number says; and when it ends.
+    fn written(size: usize, (rate, time): (f64, Duration), takes: impl Fn(u64) -> Duration) -> (u64, Duration) {
+        let (text, now, mut come) = (lines(TEXT), Cell::new(Duration::ZERO), Vec::new());
+        let mut program = Program { text: &text, size, written: 0 };
+        let clock = |pause| {
+            now.set(now.get() + pause);
+            now.get()
+        };
+        let write = |piece: &[u8]| {
+            assert!(
+                come.len() as f64 <= now.get().as_secs_f64() * rate,
+                "too early: {} B by {:?}",
+                come.len(),
+                now.get()
+            );
+            now.set(now.get() + takes((come.len() / size) as u64));
+            come.extend_from_slice(piece);
+            Ok(())
+        };
+        program.write_for((Some(rate), time), clock, write).expect("written");
+        assert!(come.iter().eq(text.iter().cycle().take(come.len())));
+        (come.len() as u64, now.get())
+    }
 
     #[test]
-    fn a_program_keeps_its_rate_and_never_exceeds_it() {
-        let text = lines(TEXT);
-        let mut program = Program { text: &text, size: 64, written: 0 };
-        let mut come = Vec::new();
-        let time = Duration::from_millis(200);
-        program
-            .write_for(Some(64e3), time, |piece| {
-                come.extend_from_slice(piece);
-                Ok(())
-            })
-            .expect("written");
-        // 200 writes, and the one at the beginning.
-        assert!(come.len() <= 201 * 64, "{}", come.len());
-        assert!(come.len() >= 20 * 64, "a busy machine delays, and it catches up: {}", come.len());
-        assert_eq!(come, text[..come.len()]);
+    fn a_program_keeps_its_rate_never_exceeds_it_and_catches_up() {
+        let (rate, time) = (64e3, Duration::from_millis(200));
+        for late in [Duration::ZERO, Duration::from_millis(100)] {
+            let (bytes, end) = written(64, (rate, time), |piece| if piece == 10 { late } else { Duration::ZERO });
+            let is_in_time = end < time + Duration::from_millis(1);
+            assert!((199 * 64..=200 * 64).contains(&bytes) && is_in_time, "{bytes} B until {end:?}");
+        }
     }
 
     #[test]
     fn a_rate_that_is_not_reached_ends_all_the_same() {
-        let text = lines(TEXT);
-        let mut program = Program { text: &text, size: 1, written: 0 };
-        let begin = Instant::now();
-        let write = |_: &[u8]| {
-            std::thread::sleep(Duration::from_micros(10));
-            Ok(())
-        };
-        program.write_for(Some(1e9), Duration::from_millis(50), write).expect("written");
-        assert!(program.written < 50_000 + TEXT as u64);
-        assert!(begin.elapsed() < Duration::from_secs(60));
+        let time = Duration::from_millis(50);
+        let (bytes, _) = written(1, (1e9, time), |_| Duration::from_micros(10));
+        // What fits into the time, and what is written between two looks at the clock.
+        assert!(bytes <= 5000 + TEXT as u64 + 1, "{bytes}");
     }
 
     #[test]
@@ -240,12 +258,8 @@ mod tests {
     fn every_byte_comes_out_and_all_processor_time_is_positive() {
         for path in PATHS {
             for rate in [None, Some(1e5)] {
-                let done = system::guard::apart(Duration::from_secs(60), || {
-                    let scratch = tempfile::tempdir()?;
-                    let setting = Setting::new(record::Point::default(), scratch.path().into(), 0, None, 1);
-                    flows(&setting, path, &[64], (rate, Duration::from_millis(50)))
-                });
-                let flow = match done.expect("not lost") {
+                let done = cells::apart(|setting| flows(setting, path, &[64], (rate, Duration::from_millis(50))));
+                let flow = match done {
                     Err(Failure::Skip { reason, remedy }) if ["script", "ssh"].contains(&path) => {
                         testing::left_out!("{path}: {reason}; {remedy}");
                         assert!(reason.starts_with("there is no") || reason.starts_with("sshd"), "{reason}");

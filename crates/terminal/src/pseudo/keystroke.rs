@@ -35,15 +35,16 @@ pub(super) fn all(cells: &mut Cells<'_>, time: Duration) -> Vec<Keystrokes> {
     let mut all = Vec::new();
     for (echo, path, apart) in ECHOES {
         for pause in PAUSES {
-            if path.is_some_and(|path| cells.missing.iter().any(|missing| missing.what == path)) {
+            if path.is_some_and(|path| cells.is_missing(path)) {
                 continue;
             }
             let ns = cells.take(echo, |setting| match path {
                 None => line_discipline(pause, each),
                 Some(path) => program(setting, (path, apart), pause, each),
             });
-            let latency = ns.map(Latency::new);
-            all.extend(latency.map(|latency| Keystrokes { echo: echo.into(), pause_s: pause.as_secs_f64(), latency }));
+            let keystrokes =
+                |ns| Keystrokes { echo: echo.into(), pause_s: pause.as_secs_f64(), latency: Latency::new(ns) };
+            all.extend(ns.map(keystrokes));
         }
     }
     all
@@ -113,21 +114,19 @@ fn strokes(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pseudo::cells;
 
     #[test]
     fn every_stroke_is_echoed_by_all() {
         let time = Duration::from_millis(50);
         for pause in PAUSES {
-            let times = system::guard::apart(Duration::from_secs(60), || line_discipline(pause, time));
-            assert!(!times.expect("not lost").expect("measured").is_empty());
-            for path in ["raw", "tcp"] {
-                let times = system::guard::apart(Duration::from_secs(60), || {
-                    let setting = Setting::new(record::Point::default(), std::env::temp_dir(), 0, None, 1);
-                    program(&setting, (path, false), pause, time)
+            for path in [None, Some("raw"), Some("tcp")] {
+                let times = cells::apart(|setting| match path {
+                    None => line_discipline(pause, time),
+                    Some(path) => program(setting, (path, false), pause, time),
                 });
-                let times = times.expect("not lost").expect("measured");
-                // A pause is no part of the time: most strokes take less.
-                assert!(times.iter().all(|&ns| ns > 0.0) && !times.is_empty(), "{path}: {times:?}");
+                let times = times.expect("measured");
+                assert!(times.iter().all(|&ns| ns > 0.0) && !times.is_empty(), "{path:?}: {times:?}");
             }
         }
     }

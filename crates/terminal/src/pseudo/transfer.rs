@@ -94,19 +94,14 @@ fn types(terminal: &OwnedFd, mut file: &[u8]) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
+    use crate::pseudo::cells;
 
     #[test]
     fn a_file_arrives_whole_in_every_way() {
         for input in ["canonical", "raw"] {
             for (echo, length) in [(true, 64), (false, 2048), (false, 64)] {
-                let done = system::guard::apart(Duration::from_secs(60), || {
-                    let setting = Setting::new(record::Point::default(), std::env::temp_dir(), 0, None, 1);
-                    transfer(&setting, input, echo, length)
-                });
-                let done = done.expect("not lost").expect("measured");
+                let done = cells::apart(|setting| transfer(setting, input, echo, length)).expect("measured");
                 assert!(done.reads >= (FILE / length) as u64, "{done:?}");
                 // By lines, a long read brings one line.
                 assert!(input == "raw" || length < 2048 || done.reads == (FILE / 64) as u64, "{done:?}");

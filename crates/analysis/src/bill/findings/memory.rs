@@ -51,10 +51,10 @@ pub(super) fn given_back(seen: &Observation, bill: &Bill) -> Option<Saving> {
         return None;
     }
     let threads = seen.processes.iter().map(|process| process.thread_count).max().unwrap_or(1);
-    let others = if threads > 1 {
-        format!(", and each time the CPUs of the other {} threads are interrupted", threads - 1)
-    } else {
-        String::new()
+    let others = match threads {
+        0 | 1 => String::new(),
+        2 => ", and each time the CPU of the other thread is interrupted".into(),
+        _ => format!(", and each time the CPUs of the other {} threads are interrupted", threads - 1),
     };
     let large = if huge > 0 { format!(", {huge} huge pages among them") } else { String::new() };
     let text = format!(

@@ -3,28 +3,25 @@
 use record::{CallCount, Observation};
 
 use super::super::rows::Bill;
-use super::saving::{FEW, LOOKS, OPENS, Saving, each};
+use super::saving::{FEW, LOOKS, OPENS, Saving, counted, each, most_frequent};
 
 /// Names that are looked up without being opened.
 pub(super) fn looks(seen: &Observation, bill: &Bill) -> Option<Saving> {
-    let looks = seen.together.calls.iter().filter(|call| LOOKS.contains(&call.call.as_str()));
+    let most = most_frequent(seen, LOOKS)?;
+    let looks = counted(seen, LOOKS);
     let count: u64 = looks.clone().map(|call| call.count).sum();
-    let most = looks.clone().max_by_key(|call| call.count)?;
     if count < 10 * FEW || count * 4 < seen.together.total() {
         return None;
     }
-    let all = |end: usize| -> f64 {
-        looks.clone().filter_map(|call| Some(each(bill, &call.call)?[end] * call.count as f64)).sum()
-    };
-    // Some look-ups are needed, whatever is done.
-    let times = [0.0, all(1)];
+    let all: f64 = looks.filter_map(|call| Some(each(bill, &call.call)?[1] * call.count as f64)).sum();
     let share = 100.0 * count as f64 / seen.together.total().max(1) as f64;
     let text = format!(
         "{share:.0} % of all calls look up a name without opening it ({} of them {}): a folder's listing tells the kind of \
          each entry (d_type), and an open folder shortens the way.",
         count, most.call
     );
-    Some((text, count as f64, (times[1] > 0.0).then_some(times)))
+    // Some look-ups are needed, whatever is done.
+    Some((text, count as f64, (all > 0.0).then_some([0.0, all])))
 }
 
 /// Few files that are opened again and again.
@@ -51,8 +48,7 @@ pub(super) fn reopened(call: &CallCount, seen: &Observation, bill: &Bill) -> Opt
 /// Names whose attributes are asked for right before they are opened.
 pub(super) fn attributes_first(seen: &Observation, bill: &Bill) -> Option<Saving> {
     let count = seen.together.attributes_first;
-    let looks = seen.together.calls.iter().filter(|call| LOOKS.contains(&call.call.as_str()));
-    let most = looks.max_by_key(|call| call.count)?;
+    let most = most_frequent(seen, LOOKS)?;
     if count < FEW {
         return None;
     }

@@ -2,7 +2,8 @@
 
 use record::{CallCount, Observation};
 
-use super::super::rows::{Bill, CALLS, PROCESSES};
+use super::super::row::{CALLS, PROCESSES};
+use super::super::rows::Bill;
 
 /// Fewer of anything are no habit.
 pub(super) const FEW: u64 = 100;
@@ -30,10 +31,19 @@ pub(super) fn without(text: String, calls: f64, bill: &Bill, call: &str) -> Savi
     (text, calls, each(bill, call).map(|each| each.map(|ns| ns * calls)))
 }
 
+/// What was counted of these calls.
+pub(super) fn counted<'a>(seen: &'a Observation, calls: &[&str]) -> impl Iterator<Item = &'a CallCount> + Clone {
+    seen.together.calls.iter().filter(move |call| calls.contains(&call.call.as_str()))
+}
+
+/// The one of these calls that was made most often.
+pub(super) fn most_frequent<'a>(seen: &'a Observation, calls: &[&str]) -> Option<&'a CallCount> {
+    counted(seen, calls).max_by_key(|call| call.count)
+}
+
 /// How often these calls succeeded.
 pub(super) fn answered(seen: &Observation, calls: &[&str]) -> u64 {
-    let made = seen.together.calls.iter().filter(|call| calls.contains(&call.call.as_str()));
-    made.map(|call: &CallCount| call.count.saturating_sub(call.failed())).sum()
+    counted(seen, calls).map(|call| call.count.saturating_sub(call.failed())).sum()
 }
 
 /// The charged time in the kernel that no call took: faults, switches and interrupts. Without measurements, the prices of what is no call.

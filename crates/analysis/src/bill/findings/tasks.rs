@@ -3,7 +3,7 @@
 use record::{CallCount, Nanoseconds, Observation, WaitReason};
 
 use super::super::rows::Bill;
-use super::saving::{FEW, READS, Saving, beside_calls, each};
+use super::saving::{FEW, READS, Saving, beside_calls, each, most_frequent};
 
 /// A process with less processor time than this lives mostly to start and to end.
 const SHORT_NS: f64 = 5e6;
@@ -45,9 +45,7 @@ pub(super) fn far_wakes(call: &CallCount, seen: &Observation, bill: &Bill) -> Op
          CPU (taskset) need none.",
         call.count, call.call
     );
-    let reads =
-        seen.together.calls.iter().filter(|read| READS.contains(&read.call.as_str())).max_by_key(|read| read.count);
-    let read = reads.and_then(|read| each(bill, &read.call)).map_or(0.0, |[_, most]| most);
+    let read = most_frequent(seen, READS).and_then(|read| each(bill, &read.call)).map_or(0.0, |[_, most]| most);
     // What is received and the switch of its receiver go with the message.
     let saves = each(bill, &call.call).map(|[least, most]| {
         [0.5 * least * far as f64, (most + read) * far as f64 + beside_calls(bill).unwrap_or(0.0)]

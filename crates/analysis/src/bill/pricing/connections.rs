@@ -49,9 +49,8 @@ impl Rules<'_> {
     pub(super) fn receives(&self, call: &CallCount) -> Vec<Term> {
         let failed = call.failed().min(call.count);
         let (count, bytes) = ((call.count - failed) as f64, call.bytes.unwrap_or(0) as f64);
-        let mut terms = self.sized(&["called.receive"], (count, bytes), ONE);
-        terms.extend(self.sized(&["called.read"], (failed as f64, 0.0), ONE));
-        terms
+        let received = self.sized(&["called.receive"], (count, bytes), ONE);
+        [received, self.sized(&["called.read"], (failed as f64, 0.0), ONE)].concat()
     }
 
     /// Those that woke somebody, and those that found nobody or waited; waiting has a line of its own: switches.

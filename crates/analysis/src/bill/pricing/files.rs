@@ -20,11 +20,13 @@ impl Rules<'_> {
         let first = (self.requests.creates as f64 * share).floor().min(call.count as f64);
         let again = (self.requests.truncating as f64 * share).floor().min(call.count as f64 - first);
         let rest = call.count as f64 - first - again;
-        let mut terms = self.sized(&["called.fill"], (first, first * mean), ONE);
-        terms.extend(self.sized(&["called.refill"], (again, again * mean), ONE));
-        terms.extend(self.sized(&["syscall.write.null", "called.append"], (rest, rest * mean), ONE));
-        terms.extend(self.wakes(call));
-        terms
+        [
+            self.sized(&["called.fill"], (first, first * mean), ONE),
+            self.sized(&["called.refill"], (again, again * mean), ONE),
+            self.sized(&["syscall.write.null", "called.append"], (rest, rest * mean), ONE),
+            self.wakes(call),
+        ]
+        .concat()
     }
 
     /// How often these calls wrote to files, and how many bytes, as far as it is known what they wrote to.
@@ -40,9 +42,8 @@ impl Rules<'_> {
     /// The last call for each file finds its end.
     pub(super) fn copies(&self, call: &CallCount) -> Vec<Term> {
         let first = call.count.min(self.requests.creates.max(1));
-        let mut terms = self.sized(&["called.copy"], (first as f64, call.bytes.unwrap_or(0) as f64), ONE);
-        terms.extend(self.alone(&CallCount { count: call.count - first, ..call.clone() }));
-        terms
+        let copied = self.sized(&["called.copy"], (first as f64, call.bytes.unwrap_or(0) as f64), ONE);
+        [copied, self.alone(&CallCount { count: call.count - first, ..call.clone() })].concat()
     }
 
     /// Removed files were created by the program itself, or are older: then they are taken as files of a page that the device

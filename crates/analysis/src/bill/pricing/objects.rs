@@ -44,28 +44,27 @@ impl Rules<'_> {
     /// What prices this call on this object; `None` if it is priced by its name alone.
     fn on(&self, call: &CallCount, object: &ObjectCount) -> Option<Vec<Term>> {
         let (name, kind) = (call.call.as_str(), object.object.as_str());
-        let is_socket = SOCKETS.contains(&kind);
+        let (is_read, is_write) = (READS.contains(&name), WRITES.contains(&name));
+        let (is_socket, is_anew) = (SOCKETS.contains(&kind), WRITTEN_ANEW.contains(&kind));
         let pair = PAIRS.iter().find(|pair| pair.0 == kind);
         let count = object.count as f64;
         let none = self.nothing_yet(call, object);
         let moved = (count - none, object.bytes.unwrap_or(0) as f64);
         let empty = |id: &str| self.at(id, &[], none);
-        if let Some((_, id)) = pair.filter(|_| READS.contains(&name) || WRITES.contains(&name)) {
+        if let Some((_, id)) = pair.filter(|_| is_read || is_write) {
             let found = self.sized(&[id], (moved.0 / 2.0, moved.1 / 2.0), ONE);
             return Some([found, empty(if is_socket { "called.receive.none" } else { "called.read.none" })].concat());
         }
         Some(match name {
-            _ if READS.contains(&name) && is_socket => {
+            _ if is_read && is_socket => {
                 [self.sized(&["called.receive"], moved, ONE), empty("called.receive.none")].concat()
             }
-            _ if READS.contains(&name) && WRITTEN_ANEW.contains(&kind) && moved.1 > 0.0 => {
-                self.at("called.read.proc", &[], count)
-            }
-            _ if READS.contains(&name) && kind == "random" => self.sized(&["called.read.random"], moved, ONE),
-            _ if READS.contains(&name) && kind == "null" && moved.1 == 0.0 => self.at("syscall.read.null", &[], count),
+            _ if is_read && is_anew && moved.1 > 0.0 => self.at("called.read.proc", &[], count),
+            _ if is_read && kind == "random" => self.sized(&["called.read.random"], moved, ONE),
+            _ if is_read && kind == "null" && moved.1 == 0.0 => self.at("syscall.read.null", &[], count),
             // What moves bytes is a read of zeros, as of a file that stays in the caches.
-            _ if READS.contains(&name) && kind == "null" => self.sized(&["called.read"], moved, ONE),
-            _ if WRITES.contains(&name) && kind == "null" => self.at("syscall.write.null", &[], count),
+            _ if is_read && kind == "null" => self.sized(&["called.read"], moved, ONE),
+            _ if is_write && kind == "null" => self.at("syscall.write.null", &[], count),
             "connect" if kind == "tcp" => self.at("called.connect", &[], count),
             "close" if kind == "tcp" => {
                 let connected = self.on_objects("connect", "tcp") + self.answered(ACCEPTS);
@@ -74,7 +73,7 @@ impl Rules<'_> {
                 [self.closed(connected, 0.0), rest].concat()
             }
             "close" if is_socket => self.at("called.close.socket", &[], count),
-            _ if OPENS.contains(&name) && WRITTEN_ANEW.contains(&kind) => self.at("called.open.proc", &[], count),
+            _ if OPENS.contains(&name) && is_anew => self.at("called.open.proc", &[], count),
             _ => return None,
         })
     }

@@ -59,17 +59,16 @@ const SINGLE: &[(&str, &str)] = &[
     ("accept", "called.accept"),
     ("accept4", "called.accept"),
 ];
-/// Calls whose price grows with the bytes that they move, with the operations whose points show how.
-const SIZED: &[(&str, &[&str])] = &[
-    ("read", FILE_READ),
-    ("pread64", FILE_READ),
-    ("readv", FILE_READ),
-    ("preadv", FILE_READ),
-    ("preadv2", FILE_READ),
-    ("recvfrom", &["called.receive"]),
-    ("recvmsg", &["called.receive"]),
+/// Calls whose price grows with the bytes that they move, with the operation whose points show how.
+const SIZED: &[(&str, &str)] = &[
+    ("read", "called.read"),
+    ("pread64", "called.read"),
+    ("readv", "called.read"),
+    ("preadv", "called.read"),
+    ("preadv2", "called.read"),
+    ("recvfrom", "called.receive"),
+    ("recvmsg", "called.receive"),
 ];
-const FILE_READ: &[&str] = &["called.read"];
 pub(super) const MISSING: &str = "ENOENT";
 /// Operations without files, and those that meet one.
 pub(super) const ONE: Among = Among::Files { many: false };
@@ -115,8 +114,8 @@ impl Rules<'_> {
                 match (SINGLE.iter().find(|line| line.0 == name), SIZED.iter().find(|line| line.0 == name), call.bytes)
                 {
                     (Some((_, id)), ..) => self.at(id, &[], call.count as f64),
-                    (_, Some((_, ids)), Some(bytes)) => self.by_share(self.read_share(call), |many, share| {
-                        self.sized(ids, (call.count as f64 * share, bytes as f64 * share), Among::Files { many })
+                    (_, Some((_, id)), Some(bytes)) => self.by_share(self.read_share(call), |many, share| {
+                        self.sized(&[id], (call.count as f64 * share, bytes as f64 * share), Among::Files { many })
                     }),
                     _ => [self.alone(call), self.wakes(call)].concat(),
                 }
@@ -145,9 +144,7 @@ impl Rules<'_> {
         // A look-up may also follow an open that failed.
         let opened = self.answered(OPENS) + self.answered(ACCEPTS);
         let open = open.min(opened).min(call.count - failed(call, MISSING));
-        let mut terms = self.named(call, "called.stat", open);
-        terms.extend(self.at("called.fstat", &[], open as f64));
-        terms
+        [self.named(call, "called.stat", open), self.at("called.fstat", &[], open as f64)].concat()
     }
 
     /// Files that are there, to be read or written, and files that are created.
@@ -160,22 +157,23 @@ impl Rules<'_> {
         let created = part(self.requests.creates, own);
         let written = part(self.requests.writing, own - created);
         let emptied = part(self.requests.truncating, written);
-        let mut terms = self.named(call, "called.open", created + written);
-        terms.extend(self.at("called.create", &[], created as f64));
-        terms.extend(self.at(EMPTIED, &[], emptied as f64));
-        terms.extend(self.at("called.open.write", &[], (written - emptied) as f64));
-        terms
+        [
+            self.named(call, "called.open", created + written),
+            self.at("called.create", &[], created as f64),
+            self.at(EMPTIED, &[], emptied as f64),
+            self.at("called.open.write", &[], (written - emptied) as f64),
+        ]
+        .concat()
     }
 
     /// A call that finds a name or does not, less those that look up nothing.
     fn named(&self, call: &CallCount, id: &str, without: u64) -> Vec<Term> {
         let missing = failed(call, MISSING);
         let found = call.count.saturating_sub(missing + without) as f64;
-        let mut terms = self.by_share(self.first_share(), |many, share| {
+        let looks = self.by_share(self.first_share(), |many, share| {
             self.at(id, &[("files", Value::Number(if many { 4096 } else { 1 }))], found * share)
         });
-        terms.extend(self.at("called.stat.missing", &[], missing as f64));
-        terms
+        [looks, self.at("called.stat.missing", &[], missing as f64)].concat()
     }
 
     /// Each opened file is closed by its only descriptor, and so is each connection; what is left were copies.
@@ -186,16 +184,18 @@ impl Rules<'_> {
         let ends = self.answered(ACCEPTS) + self.on_objects("connect", "tcp");
         let connections = ends.saturating_sub(known).min(self.answered(ACCEPTS)).min(answered);
         let files = self.answered(OPENS).min(answered - connections);
-        let mut terms = self.closed(connections as f64, self.on_objects("close", "tcp") as f64);
         let written = files.min(self.requests.creates + self.requests.writing);
         let by_copies: f64 = self.of(COPIES).map(|copy| self.rewritten_closed_by(copy)).sum();
         let rewritten = (self.requests.truncating as f64 - by_copies).clamp(0.0, written as f64);
-        terms.extend(self.at(REWRITTEN, &[], rewritten));
-        terms.extend(self.at("called.close.write", &[], written as f64 - rewritten));
-        terms.extend(self.at("called.close", &[], (files - written) as f64));
-        terms.extend(self.at("called.close.copy", &[], (call.count - connections - files) as f64));
-        terms.extend(self.wakes(call));
-        terms
+        [
+            self.closed(connections as f64, self.on_objects("close", "tcp") as f64),
+            self.at(REWRITTEN, &[], rewritten),
+            self.at("called.close.write", &[], written as f64 - rewritten),
+            self.at("called.close", &[], (files - written) as f64),
+            self.at("called.close.copy", &[], (call.count - connections - files) as f64),
+            self.wakes(call),
+        ]
+        .concat()
     }
 
     /// The last call of each listing finds its end: the one that the same call does not follow.
@@ -204,9 +204,8 @@ impl Rules<'_> {
         let again: u64 =
             pairs.filter(|pair| pair.first == call.call && pair.then == call.call).map(|pair| pair.count).sum();
         let lists = again.clamp(call.count.div_ceil(2), call.count);
-        let mut terms = self.at("called.list", &[("entries", Value::Number(0))], (call.count - lists) as f64);
-        terms.extend(self.sized(&["called.list"], (lists as f64, call.bytes.unwrap_or(0) as f64), ONE));
-        terms
+        let ends = self.at("called.list", &[("entries", Value::Number(0))], (call.count - lists) as f64);
+        [ends, self.sized(&["called.list"], (lists as f64, call.bytes.unwrap_or(0) as f64), ONE)].concat()
     }
 
     pub(super) fn of<'c>(&'c self, calls: &'c [&str]) -> impl Iterator<Item = &'c CallCount> {

@@ -40,7 +40,7 @@ pub(super) fn fit(measured: &[&MeasuredMeans], fit: &mut Fit) -> Result<(), Mode
     });
     let mut limited: Vec<Limited<'_>> = limited.collect();
     if limited.is_empty() || measured.iter().all(|means| means.faults.value == 0.0) {
-        let faults = mean(&measured.iter().map(|means| (means.faults, means.interactions as f64)).collect::<Vec<_>>());
+        let faults = mean(measured.iter().map(|means| (means.faults, means.interactions as f64)));
         fit.faults = if faults.value > 0.0 { FaultCurve::PerInteraction(faults) } else { FaultCurve::None };
         return Ok(());
     }
@@ -99,18 +99,16 @@ fn first(limited: &[Limited<'_>], shares: &[f64]) -> Vec<f64> {
 /// How the work of each configuration spreads over the shares, by the model with the curve so far.
 fn spread_work(limited: &mut [Limited<'_>], shares: &[f64], fit: &Fit) {
     for each in limited {
-        let mut work = vec![0.0; shares.len()];
+        each.work = vec![0.0; shares.len()];
         if each.means.configuration.pages_stay {
-            work[nearest(shares, each.bytes / f64::from(among(each.means).0))] = 1.0;
-            each.work = work;
+            each.work[nearest(shares, each.bytes / f64::from(among(each.means).0))] = 1.0;
             continue;
         }
         let system = fit.system(&each.means.configuration);
         let parts = system.and_then(|system| Rates::new(&system)).map(|rates| work_by_eligible(&rates));
         for (part, eligible) in parts.unwrap_or_else(|_| vec![1.0]).iter().zip(1_u32..) {
-            work[nearest(shares, each.bytes / f64::from(eligible))] += part;
+            each.work[nearest(shares, each.bytes / f64::from(eligible))] += part;
         }
-        each.work = work;
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::found::Fit;
 use super::means::mean;
+use crate::distinct;
 use crate::model::error::ModelError;
 use crate::model::figure::Figure;
 use crate::model::measured::{MeasuredConfiguration, MeasuredMeans};
@@ -13,22 +14,37 @@ fn weight(means: &MeasuredMeans) -> f64 {
     means.interactions as f64
 }
 
-/// The names of the page devices with faults, in the order of the configurations.
-fn names(measured: &[&MeasuredMeans]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for means in measured.iter().filter(|means| means.faults.value > 0.0) {
-        if !names.contains(&means.configuration.page_device) {
-            names.push(means.configuration.page_device.clone());
-        }
-    }
-    names
+/// Faults of an interaction on this page device.
+fn faults_on(device: &str, means: &MeasuredMeans) -> f64 {
+    if means.configuration.page_device == device { means.faults.value } else { 0.0 }
+}
+
+/// CPU time in the system with the handling of faults, in seconds.
+fn whole_system_s(means: &MeasuredMeans) -> f64 {
+    means.system_s.value + handling_s(means)
+}
+
+/// CPU time of an interaction in seconds.
+fn cpu_s(means: &MeasuredMeans) -> f64 {
+    means.user_s.value + means.system_s.value + handling_s(means)
+}
+
+fn handling_s(means: &MeasuredMeans) -> f64 {
+    means.handling_s.map_or(0.0, |handling| handling.value)
+}
+
+/// A row of the least squares over the faults of each device: a constant, the faults, the result, the weight.
+fn row(names: &[String], means: &MeasuredMeans, result: f64) -> (Vec<f64>, f64, f64) {
+    let faults = names.iter().map(|name| faults_on(name, means));
+    ([1.0].into_iter().chain(faults).collect(), result, weight(means))
 }
 
 /// CPU time in user mode and in the system, and what a fault takes on each device.
 pub(super) fn cpu(measured: &[&MeasuredMeans]) -> Result<Fit, ModelError> {
-    let user_s = mean(&measured.iter().map(|means| (means.user_s, weight(means))).collect::<Vec<_>>());
+    let user_s = mean(measured.iter().map(|means| (means.user_s, weight(means))));
     let mut fit = Fit { user_s, ..Fit::default() };
-    let names = names(measured);
+    let with_faults = measured.iter().filter(|means| means.faults.value > 0.0);
+    let names: Vec<String> = distinct(with_faults.map(|means| means.configuration.page_device.clone())).collect();
     let handling_known = measured.iter().all(|means| means.handling_s.is_some() || means.faults.value == 0.0);
     let (system_s, each) = if handling_known {
         measured_handling(measured, &names)
@@ -53,26 +69,19 @@ pub(super) fn cpu(measured: &[&MeasuredMeans]) -> Result<Fit, ModelError> {
 }
 
 fn measured_handling(measured: &[&MeasuredMeans], names: &[String]) -> (Figure, Vec<Figure>) {
-    let system = mean(&measured.iter().map(|means| (means.system_s, weight(means))).collect::<Vec<_>>());
+    let system = mean(measured.iter().map(|means| (means.system_s, weight(means))));
     let each = names.iter().map(|name| {
-        let costs =
-            measured.iter().filter(|means| means.configuration.page_device == *name && means.faults.value > 0.0);
-        let costs = costs.filter_map(|means| {
+        let of_it = measured.iter().filter(|means| faults_on(name, means) > 0.0);
+        mean(of_it.filter_map(|means| {
             Some((means.handling_s?.times(1.0 / means.faults.value), weight(means) * means.faults.value))
-        });
-        mean(&costs.collect::<Vec<_>>())
+        }))
     });
     (system, each.collect())
 }
 
 /// Where it was not: the slope of the system time over the faults of each device.
 fn inferred_handling(measured: &[&MeasuredMeans], names: &[String], fit: &mut Fit) -> (Figure, Vec<Figure>) {
-    let all = |means: &MeasuredMeans| means.system_s.value + means.handling_s.map_or(0.0, |handling| handling.value);
-    let row = |means: &&MeasuredMeans| {
-        let faults = |name: &String| if means.configuration.page_device == *name { means.faults.value } else { 0.0 };
-        ([1.0].into_iter().chain(names.iter().map(faults)).collect(), all(means), weight(means))
-    };
-    let rows: Vec<(Vec<f64>, f64, f64)> = measured.iter().map(row).collect();
+    let rows: Vec<_> = measured.iter().map(|means| row(names, means, whole_system_s(means))).collect();
     match least_squares(&rows).map(|found| found.coefficients) {
         Some(found) if found.iter().all(|&cost| cost >= 0.0) => {
             fit.notes.push("what a fault takes of the CPU is the slope of the system time over faults".into());
@@ -84,7 +93,7 @@ fn inferred_handling(measured: &[&MeasuredMeans], names: &[String], fit: &mut Fi
                  one user alone with several memory limits"
                     .into(),
             );
-            let system = mean(&measured.iter().map(|means| (all(means).into(), weight(means))).collect::<Vec<_>>());
+            let system = mean(measured.iter().map(|means| (whole_system_s(means).into(), weight(means))));
             (system, vec![Figure::default(); names.len()])
         }
     }
@@ -96,42 +105,29 @@ fn with_scatter(value: f64, rows: &[(Vec<f64>, f64, f64)], found: &[f64]) -> Fig
         let fitted: f64 = factors.iter().zip(found).map(|(factor, coefficient)| factor * coefficient).sum();
         (Figure::from((value + result - fitted).max(0.0)), *weight)
     });
-    let interval = mean(&residuals.collect::<Vec<_>>()).interval;
-    Figure { value, interval: interval.map(|(low, high)| (low.min(value), high.max(value))) }
+    Figure { value, interval: mean(residuals).interval.map(|(low, high)| (low.min(value), high.max(value))) }
 }
 
 /// Time for a page on each device, and other waiting: from users alone.
 pub(super) fn devices(measured: &[&MeasuredMeans], fit: &mut Fit) {
-    let alone: Vec<&&MeasuredMeans> = measured.iter().filter(|means| means.configuration.users == 1).collect();
-    // With more eligible than one, pages queue: the least wait is nearest to that of the device alone.
-    for index in 0..fit.devices.len() {
-        let name = fit.devices[index].name.clone();
-        let of_device = |means: &&&MeasuredMeans| means.configuration.page_device == name && means.faults.value > 0.0;
-        let waits = alone
-            .iter()
-            .filter(|means| of_device(means))
-            .filter_map(|means| Some((means.page_wait_s?, weight(means) * means.faults.value)));
-        let waits: Vec<(Figure, f64)> = waits.collect();
-        if waits.is_empty() {
-            let with_others =
-                measured.iter().filter(|means| means.configuration.page_device == name && means.faults.value > 0.0);
-            let least = with_others.filter_map(|means| means.page_wait_s).min_by(|a, b| a.value.total_cmp(&b.value));
-            fit.devices[index].service_s = least.unwrap_or_default();
+    let alone: Vec<&MeasuredMeans> = measured.iter().copied().filter(|means| means.configuration.users == 1).collect();
+    for device in &mut fit.devices {
+        let wait = |means: &&MeasuredMeans| means.page_wait_s.filter(|_| faults_on(&device.name, means) > 0.0);
+        let waits: Vec<(Figure, f64)> =
+            alone.iter().filter_map(|means| Some((wait(means)?, weight(means) * means.faults.value))).collect();
+        device.service_s = if waits.is_empty() {
+            // With more eligible than one, pages queue: the least wait is nearest to that of the device alone.
+            measured.iter().filter_map(wait).min_by(|a, b| a.value.total_cmp(&b.value)).unwrap_or_default()
         } else {
-            fit.devices[index].service_s = mean(&waits);
-        }
+            mean(waits)
+        };
     }
-    let cpu = |means: &MeasuredMeans| {
-        means.user_s.value + means.system_s.value + means.handling_s.map_or(0.0, |handling| handling.value)
-    };
-    let known = |means: &&&MeasuredMeans| means.page_wait_s.is_some() || means.faults.value == 0.0;
-    if alone.iter().any(&known) {
-        let waits = alone.iter().filter(|means| known(means)).filter_map(|means| {
-            let pages = means.page_wait_s.map_or(0.0, |wait| wait.value) * means.faults.value;
-            Some((Figure::from((means.response_s?.value - cpu(means) - pages).max(0.0)), weight(means)))
-        });
-        fit.other_wait_s = mean(&waits.collect::<Vec<_>>());
-    }
+    let known = alone.iter().filter(|means| means.page_wait_s.is_some() || means.faults.value == 0.0);
+    let waits = known.filter_map(|means| {
+        let pages = means.page_wait_s.map_or(0.0, |wait| wait.value) * means.faults.value;
+        Some((Figure::from((means.response_s?.value - cpu_s(means) - pages).max(0.0)), weight(means)))
+    });
+    fit.other_wait_s = mean(waits);
     waits_from_response(&alone, fit);
     if alone.iter().all(|means| means.response_s.is_none()) {
         fit.notes.push("no user alone was measured, so that other waiting is taken as zero".into());
@@ -139,23 +135,18 @@ pub(super) fn devices(measured: &[&MeasuredMeans], fit: &mut Fit) {
 }
 
 /// Where the wait for a page was not measured: the slope over faults of what a user alone waits.
-fn waits_from_response(alone: &[&&MeasuredMeans], fit: &mut Fit) {
+fn waits_from_response(alone: &[&MeasuredMeans], fit: &mut Fit) {
     let is_known = |device: &PageSource| {
-        let mut of_it = alone.iter().filter(|means| means.configuration.page_device == device.name);
-        device.service_s.value > 0.0 || of_it.any(|means| means.faults.value > 0.0 && means.page_wait_s.is_some())
+        let is_of_it = |means: &&MeasuredMeans| faults_on(&device.name, means) > 0.0 && means.page_wait_s.is_some();
+        device.service_s.value > 0.0 || alone.iter().any(is_of_it)
     };
     let known: Vec<bool> = fit.devices.iter().map(is_known).collect();
     if !known.is_empty() && known.iter().all(|known| *known) {
         return;
     }
     let names: Vec<String> = fit.devices.iter().map(|device| device.name.clone()).collect();
-    let rows = alone.iter().filter_map(|means| {
-        let cpu = means.user_s.value + means.system_s.value + means.handling_s.map_or(0.0, |handling| handling.value);
-        let faults = |name: &String| if means.configuration.page_device == *name { means.faults.value } else { 0.0 };
-        let factors = [1.0].into_iter().chain(names.iter().map(faults)).collect();
-        Some((factors, means.response_s?.value - cpu, weight(means)))
-    });
-    let rows: Vec<(Vec<f64>, f64, f64)> = rows.collect();
+    let rows = alone.iter().filter_map(|means| Some(row(&names, means, means.response_s?.value - cpu_s(means))));
+    let rows: Vec<_> = rows.collect();
     let Some(LeastSquares { coefficients: found, .. }) = least_squares(&rows) else {
         if !names.is_empty() {
             fit.notes.push("the wait for a page was not measured, and is taken as zero; measure one user alone with several memory limits".into());
@@ -176,10 +167,9 @@ fn waits_from_response(alone: &[&&MeasuredMeans], fit: &mut Fit) {
 pub(super) fn channels(measured: &[&MeasuredMeans], fit: &mut Fit) {
     for index in 0..fit.devices.len() {
         let name = fit.devices[index].name.clone();
-        let waits = measured.iter().filter(|means| means.faults.value > 0.0 && means.page_wait_s.is_some());
-        let is_of_several = |configuration: &MeasuredConfiguration| {
-            configuration.page_device == name && configuration.users > 1 && configuration.eligible != Some(1)
-        };
+        let waits = measured.iter().filter(|means| faults_on(&name, means) > 0.0 && means.page_wait_s.is_some());
+        let is_of_several =
+            |configuration: &MeasuredConfiguration| configuration.users > 1 && configuration.eligible != Some(1);
         let several: Vec<&&MeasuredMeans> = waits.filter(|means| is_of_several(&means.configuration)).collect();
         if several.is_empty() || fit.devices[index].service_s.value <= 0.0 {
             continue;

@@ -65,7 +65,6 @@ impl Fit {
             ),
             (curve, _) => curve.clone(),
         };
-        let none = PageSource { name: configuration.page_device.clone(), ..PageSource::default() };
         if known.is_none() && !self.devices.is_empty() && configuration.memory_bytes.is_some() {
             let names: Vec<&str> = self.devices.iter().map(|device| device.name.as_str()).collect();
             return Err(ModelError::Undetermined {
@@ -91,7 +90,8 @@ impl Fit {
             faults,
             handling_s: self.handling_s,
             handling_crowding: Figure::default(),
-            page_device: known.unwrap_or(none),
+            page_device: known
+                .unwrap_or_else(|| PageSource { name: configuration.page_device.clone(), ..PageSource::default() }),
         })
     }
 }

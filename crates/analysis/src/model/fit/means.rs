@@ -4,7 +4,8 @@ use crate::model::figure::Figure;
 use crate::statistics::student_quantile;
 
 /// The weighted mean of figures. Its interval holds what the figures scatter by, and their own intervals.
-pub(super) fn mean(figures: &[(Figure, f64)]) -> Figure {
+pub(super) fn mean(figures: impl IntoIterator<Item = (Figure, f64)>) -> Figure {
+    let figures: Vec<(Figure, f64)> = figures.into_iter().collect();
     let weights: f64 = figures.iter().map(|(_, weight)| weight).sum();
     if weights <= 0.0 {
         return Figure::default();
@@ -26,10 +27,9 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_mean_is_students_for_many_figures_too() {
-        let figures: Vec<(Figure, f64)> =
-            (0..16).map(|place| (Figure { value: f64::from(place % 2), interval: None }, 1.0)).collect();
+        let figures = (0..16).map(|place| (f64::from(place % 2).into(), 1.0));
         // Half of the sum of squares over n, by n - 1: 0.5 / sqrt(15), times t with 15 degrees of freedom.
-        let (low, high) = mean(&figures).interval.expect("they scatter");
+        let (low, high) = mean(figures).interval.expect("they scatter");
         assert!(((high - low) / 2.0 - 2.131_45 * 0.5 / 15_f64.sqrt()).abs() < 1e-5, "{low} {high}");
     }
 }

@@ -8,10 +8,11 @@ use fastrand::Rng;
 
 use super::batches::Batch;
 use super::script::{Ended, Log, Request};
-use crate::model::prediction::Method;
+use crate::model::prediction::{Method, SteadyState};
 use crate::model::rates::{Rates, VISITS};
 use crate::model::steady::Steady;
 use crate::model::system::{Spread, System};
+use crate::statistics::sorted;
 
 /// An interaction while it is eligible.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +102,6 @@ pub(super) struct Engine<'a> {
     elsewhere: u32,
     events: u64,
     began: f64,
-    finished: u64,
     steady: Steady<'a>,
     responses: Vec<f64>,
 }
@@ -136,7 +136,6 @@ impl<'a> Engine<'a> {
             elsewhere: 0,
             events: 0,
             began: 0.0,
-            finished: 0,
             steady: Steady::new(rates),
             responses: Vec::new(),
         };
@@ -155,7 +154,6 @@ impl<'a> Engine<'a> {
     /// Forgets what was counted.
     pub fn start_batch(&mut self) {
         self.began = self.time;
-        self.finished = 0;
         self.steady = Steady::new(self.rates);
         self.responses.clear();
         self.log = Log::default();
@@ -166,21 +164,20 @@ impl<'a> Engine<'a> {
         Log { elapsed_s: self.time - self.began, ..self.log }
     }
 
-    /// What was counted since the start of the batch.
-    pub fn batch(&mut self) -> Batch {
-        Batch {
-            prediction: self.steady.prediction(Method::Simulation, self.time - self.began),
-            finished: self.finished,
-            time: self.time - self.began,
-            responses: std::mem::take(&mut self.responses),
-        }
-    }
-
-    pub fn play(&mut self, events: u64) {
+    /// Plays so many events, and gives what was counted in them.
+    pub fn batch(&mut self, events: u64) -> Batch {
+        self.start_batch();
         for _ in 0..events {
             self.step();
         }
         self.events += events;
+        let (time, responses) = (self.time - self.began, sorted(self.responses.drain(..)));
+        let state = SteadyState {
+            throughput: responses.len() as f64 / time,
+            response_s: responses.iter().sum::<f64>() / responses.len().max(1) as f64,
+            ..self.steady.prediction(Method::Simulation, time)
+        };
+        Batch { state, responses }
     }
 
     pub fn play_for(&mut self, seconds: f64) {
@@ -372,7 +369,6 @@ impl<'a> Engine<'a> {
 
     /// An interaction ends; its user thinks.
     fn finish(&mut self, interaction: &Interaction) {
-        self.finished += 1;
         self.responses.push(self.time - interaction.requested);
         if self.script.is_some() {
             self.log.ended.push(Ended {

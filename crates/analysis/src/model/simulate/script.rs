@@ -1,4 +1,16 @@
-//! What a script requests, and what is noted while it is played.
+//! A script: users that request given kinds of interactions at given times, as those of an experiment do; and what is noted while it is
+//! played.
+
+/// What the users of an experiment do.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Script {
+    /// What each user does, from its first thinking on. It begins anew at its end.
+    pub users: Vec<Vec<Request>>,
+    /// Seconds that are played before what counts.
+    pub settle_s: f64,
+    /// Seconds that count.
+    pub time_s: f64,
+}
 
 /// What a user does next: thinks for so long, and requests this kind of interaction.
 #[derive(Clone, Copy, Debug, PartialEq)]

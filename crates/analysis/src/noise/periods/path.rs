@@ -41,6 +41,7 @@ impl Pace {
 }
 
 /// The gaps that lie in the slots of a period.
+#[derive(Default)]
 pub(super) struct Path {
     pub period: f64,
     /// Their places in the list of starts.
@@ -54,14 +55,11 @@ pub(super) struct Path {
 }
 
 impl Path {
-    pub(super) fn of(hits: &[usize]) -> Path {
-        Path {
-            period: 0.0,
-            hits: hits.to_vec(),
-            slot_of: (0..hits.len() as u64).collect(),
-            breaks: vec![0],
-            slots: hits.len() as u64,
-        }
+    /// Takes a gap into a slot.
+    fn hit(&mut self, hit: usize, slot: u64) {
+        self.hits.push(hit);
+        self.slot_of.push(slot);
+        self.slots += 1;
     }
 
     /// Two series together fill many slots of a shorter period; its empty slots distinguish it from a real one.
@@ -122,8 +120,7 @@ pub(super) fn follow(starts: &[f64], watch: &Watch<'_>, pace: Pace) -> Option<Pa
     /// After this many empty slots in a row the phase is lost.
     const LOST_AFTER: u32 = 6;
     let Pace { mut period, tolerance } = pace;
-    let mut path = Path::of(&[]);
-    path.breaks.clear();
+    let mut path = Path::default();
     let mut from = 0;
     while let Some(first) = begin(starts, from, Pace { period, tolerance }) {
         // The slots that passed without a phase were missed.
@@ -132,9 +129,7 @@ pub(super) fn follow(starts: &[f64], watch: &Watch<'_>, pace: Pace) -> Option<Pa
         }
         path.breaks.push(path.hits.len());
         let (mut at, mut slot, mut empty) = (starts[first], path.slot_of.last().map_or(0, |slot| slot + 1), 0);
-        path.hits.push(first);
-        path.slot_of.push(slot);
-        path.slots += 1;
+        path.hit(first, slot);
         let (begun, begun_slot) = (at, slot);
         from = first + 1;
         while empty < LOST_AFTER && from < starts.len() {
@@ -142,9 +137,7 @@ pub(super) fn follow(starts: &[f64], watch: &Watch<'_>, pace: Pace) -> Option<Pa
             let expected = at + period;
             match nearest(starts, from, expected).filter(|&hit| (starts[hit] - expected).abs() <= tolerance) {
                 Some(hit) => {
-                    path.slots += 1;
-                    path.hits.push(hit);
-                    path.slot_of.push(slot);
+                    path.hit(hit, slot);
                     (at, empty, from) = (starts[hit], 0, hit + 1);
                     // The longer it is known, the better: an error grows with every slot that is not seen.
                     if slot - begun_slot >= 8 {

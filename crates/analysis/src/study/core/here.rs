@@ -8,7 +8,7 @@ use record::units::counted;
 use record::{Bytes, Cost, Figures, Point, Run, Value};
 
 use super::runs::DATA;
-use crate::derived::{Part, cost};
+use crate::derived::{Part, cost, net};
 use crate::load::{
     Configuration, Finished, Forecasts, Judged, Measured, PageDevice, between_faults, idle_interval, mean_of, response,
 };
@@ -71,14 +71,17 @@ fn point(place: (u64, u32), by: &str) -> Point {
 
 /// All costs of the experiment.
 fn names() -> Vec<(&'static str, Point)> {
-    let whole = [EXPLAINED, MISS, NEARBY].map(|part| (part.term.operation, Point::default()));
     let figures = [CPU, FAULTS, RESPONSE].into_iter().chain(IDLE);
-    let by = |by: &'static str, parts: Vec<Part>| {
-        let all = PLACES.into_iter().flat_map(move |place| parts.clone().into_iter().map(move |part| (place, part)));
-        all.map(move |(place, part)| (part.term.operation, point(place, by)))
-    };
-    let measured = by("measured", figures.clone().chain(BETWEEN).collect());
-    measured.chain(by("model", figures.collect())).chain(whole).collect()
+    let mut names = Vec::new();
+    for place in PLACES {
+        let measured = figures.clone().chain(BETWEEN);
+        names.extend(measured.map(|part| (part.term.operation, point(place, "measured"))));
+    }
+    for place in PLACES {
+        names.extend(figures.clone().map(|part| (part.term.operation, point(place, "model"))));
+    }
+    names.extend([EXPLAINED, MISS, NEARBY].map(|part| (part.term.operation, Point::default())));
+    names
 }
 
 /// The figures of the experiment as costs. A configuration that was not measured has none.
@@ -135,19 +138,18 @@ fn measured(measurement: &Measured, forecasts: &Forecasts) -> Vec<(Part, Interva
     found
 }
 
+/// The figure of a part at a point.
+fn figure_at(costs: &[Cost], part: Part, at: &Point) -> Option<Interval> {
+    costs.iter().find(|cost| cost.operation == part.term.operation && cost.at == *at).map(net)
+}
+
 /// What follows from several places.
 fn whole(costs: &[Cost], forecasts: &Forecasts) -> Vec<Cost> {
-    let net_of = |part: Part, place, by: &str| {
-        let at = point(place, by);
-        costs.iter().find(|cost| cost.operation == part.term.operation && cost.at == at).map(crate::derived::net)
-    };
+    let net_of = |part, place, by| figure_at(costs, part, &point(place, by));
     let (less, more) = (PLACES[0], PLACES[1]);
     let mut found = vec![made(&NEARBY, Point::default(), Interval::exactly(NEAR * SECOND))];
-    let handling = forecasts
-        .demands
-        .as_ref()
-        .and_then(|demands| demands.of_device(PageDevice::Swap))
-        .map(|device| device.handling_s);
+    let device = forecasts.demands.as_ref().and_then(|demands| demands.of_device(PageDevice::Swap));
+    let handling = device.map(|device| device.handling_s);
     let faults = net_of(FAULTS, less, "measured").zip(net_of(FAULTS, more, "measured"));
     if let Some((handling, (before, after))) = handling.zip(faults) {
         let half = before.half().hypot(after.half());
@@ -173,8 +175,8 @@ pub(super) fn table(run: &Run) -> TableAnswer {
 fn row(run: &Run, place: (u64, u32), by: &str) -> Vec<Cell> {
     let at = point(place, by);
     let found = |part: Part| {
-        let cost = run.costs.iter().find(|cost| cost.operation == part.term.operation && cost.at == at);
-        cost.map(crate::derived::net).ok_or_else(|| why_missing(run, &[format!("{}{at}", part.term.operation)]))
+        let missing = || why_missing(run, &[format!("{}{at}", part.term.operation)]);
+        figure_at(&run.costs, part, &at).ok_or_else(missing)
     };
     let cell = |part: Part, shown: fn(Interval) -> Cell| found(part).map_or_else(Cell::Missing, shown);
     let (memory, cpus) = place;

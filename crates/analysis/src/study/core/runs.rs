@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use record::Fact;
+
 use crate::statistics::Interval;
 use crate::study::data::StudyData;
 use crate::study::definition::Paper;
@@ -52,8 +54,7 @@ pub(super) const DEPTHS: [&str; 3] = ["1", "2", "3"];
 
 /// A fact of a run; zero if the paper prints zero, which the book leaves out.
 pub(super) fn fact(paper: &Paper, run: &str, what: &str) -> f64 {
-    let name = format!("{run} {what}");
-    paper.books.iter().find_map(|book| book.fact(&name)?.value()).unwrap_or(0.0)
+    paper.fact(&format!("{run} {what}")).and_then(Fact::value).unwrap_or(0.0)
 }
 
 /// A cost of a run in ns.
@@ -62,7 +63,7 @@ pub(super) fn cost(paper: &Paper, run: &str, what: &str) -> Option<Interval> {
 }
 
 pub(super) fn interactions(paper: &Paper) -> f64 {
-    paper.books.iter().find_map(|book| book.fact("interactions")?.value()).unwrap_or(1.0)
+    paper.fact("interactions").and_then(Fact::value).unwrap_or(1.0)
 }
 
 /// The mean processor times between page faults at each depth, in ms.

@@ -8,8 +8,9 @@ use super::parts::{DATA, SEQUENCE};
 use crate::derived::{Part, Route, cost};
 use crate::statistics::Interval;
 use crate::study::definition::Paper;
-use crate::study::table::{Cell, TableAnswer, followed};
-use crate::sums::{quotient, sum};
+use crate::study::missing::followed;
+use crate::study::table::{Cell, TableAnswer};
+use crate::sums::sum;
 
 /// A load from a working set of this many bytes.
 macro_rules! load {
@@ -38,8 +39,8 @@ fn there(paper: &Paper) -> Vec<Vec<Cell>> {
     let sequence = paper.cost("multics-6180/multics.call");
     let access = paper.cost(ACCESS);
     let buffer = Interval::exactly(BUFFER);
-    let saved = access.map(|access| sum(&[(REFERENCES, access), (-REFERENCES, buffer)]));
-    let with = sequence.zip(saved).map(|(sequence, saved)| sum(&[(1.0, sequence), (-1.0, saved)]));
+    let saved = access.map(|access| sum([(REFERENCES, access), (-REFERENCES, buffer)]));
+    let with = sequence.zip(saved).map(|(sequence, saved)| sum([(1.0, sequence), (-1.0, saved)]));
     let known = |figure: Option<Interval>| figure.ok_or_else(String::new);
     vec![
         row("a buffer of 70 ns (6180)".into(), "paper", Ok(buffer), [with, with], Cell::doubts_of([])),
@@ -57,7 +58,7 @@ fn here(run: &Run) -> Vec<Vec<Cell>> {
             if *load == nearest {
                 return sequence;
             }
-            sum(&[(1.0, sequence), (REFERENCES, *load), (-REFERENCES, nearest)])
+            sum([(1.0, sequence), (REFERENCES, *load), (-REFERENCES, nearest)])
         });
         let set = level.term.term().at.number("set").unwrap_or(0);
         let doubts = Cell::doubts_of([level.find(run), LEVELS[0].find(run), SEQUENCE.find(run)]);
@@ -73,14 +74,14 @@ fn row(
     [sequence, shortest]: [Option<Interval>; 2],
     doubts: Cell,
 ) -> Vec<Cell> {
-    let all = one.as_ref().ok().map(|one| sum(&[(REFERENCES, *one)]));
+    let all = one.as_ref().ok().map(|one| sum([(REFERENCES, *one)]));
     vec![
         Cell::Text(name),
         Cell::Text(place.into()),
         Cell::cost(&one),
         all.map_or(Cell::Unknown, Cell::Cost),
         sequence.map_or(Cell::Unknown, Cell::Cost),
-        Cell::ratio(sequence.zip(shortest).and_then(|(sequence, shortest)| quotient(sequence, shortest))),
+        Cell::ratio(sequence, shortest),
         doubts,
     ]
 }

@@ -9,8 +9,9 @@ use super::parts::{
 use crate::derived::{Part, Route};
 use crate::statistics::Interval;
 use crate::study::definition::Paper;
-use crate::study::table::{Cell, TableAnswer, followed};
-use crate::sums::{quotient, sum};
+use crate::study::missing::followed;
+use crate::study::table::{Cell, TableAnswer};
+use crate::sums::sum;
 
 /// The paper's instructions.
 const THERE: [(&str, &str); 7] = [
@@ -65,7 +66,7 @@ fn row(
     doubts: Cell,
 ) -> Vec<Cell> {
     let both = with.as_ref().ok().copied().zip(without.as_ref().ok().copied());
-    let removed = both.map(|(with, without)| sum(&[(1.0, with), (-1.0, without)]));
+    let removed = both.map(|(with, without)| sum([(1.0, with), (-1.0, without)]));
     let why = with.as_ref().err().or(without.as_ref().err()).cloned();
     vec![
         Cell::Text(name),
@@ -73,7 +74,7 @@ fn row(
         Cell::cost(&with),
         Cell::cost(&without),
         removed.map_or(Cell::Unknown, Cell::Cost),
-        Cell::ratio(both.and_then(|(with, without)| quotient(with, without))),
+        Cell::ratio(with.ok(), without.ok()),
         why.map_or(Cell::Empty, Cell::Text),
         doubts,
     ]

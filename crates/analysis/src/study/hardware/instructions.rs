@@ -9,8 +9,8 @@ use crate::derived::Route;
 use crate::statistics::Interval;
 use crate::study::data::PrintedRow;
 use crate::study::definition::Paper;
-use crate::study::table::{Cell, TableAnswer, followed};
-use crate::sums::quotient;
+use crate::study::missing::followed;
+use crate::study::table::{Cell, TableAnswer, beside};
 
 static INSTRUCTIONS: LazyLock<Vec<PrintedRow>> = LazyLock::new(|| DATA.printed("instructions").remove(0).rows);
 static PROGRAMS: LazyLock<Vec<PrintedRow>> = LazyLock::new(|| DATA.printed("programs").remove(0).rows);
@@ -34,7 +34,7 @@ pub(super) fn instructions(paper: &Paper, run: &Run) -> TableAnswer {
         cells.extend(checked(paper, row.paper, ADJUSTED, "6080/6180"));
         cells
     };
-    DATA.table("instructions", INSTRUCTIONS.iter().flat_map(|row| rows(row, there(row), paper, run)))
+    DATA.table("instructions", INSTRUCTIONS.iter().flat_map(|row| rows(row, &there(row), paper, run)))
 }
 
 /// The two whole programs, and the wall-crossing that is part of one of them.
@@ -45,24 +45,26 @@ pub(super) fn programs(paper: &Paper, run: &Run) -> TableAnswer {
         cells.extend(checked(paper, row.paper, NEW, "645/6180"));
         cells
     };
-    DATA.table("programs", PROGRAMS.iter().flat_map(|row| rows(row, there(row), paper, run)))
+    DATA.table("programs", PROGRAMS.iter().flat_map(|row| rows(row, &there(row), paper, run)))
 }
 
 /// A row for every analogue. The first row has the paper's cells.
-fn rows(row: &PrintedRow, there: Vec<Cell>, paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
+fn rows(row: &PrintedRow, there: &[Cell], paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
     let then = paper.cost(&format!("{NEW}/{}", row.paper));
-    let cells = |(index, route): (usize, &Route)| {
+    beside(there, row.here, |route| {
         let figure = followed(route, run);
         let now = figure.as_ref().ok().copied();
-        let mut cells = if index == 0 { there.clone() } else { vec![Cell::Empty; there.len()] };
-        let short = if route.name.is_empty() { route.short_formula() } else { route.name.into() };
-        cells.extend([Cell::Text(short), Cell::Text(route.formula())]);
-        cells.extend([Cell::cost(&figure), Cell::width(&figure), cycles(now, run)]);
-        cells.push(Cell::ratio(then.zip(now).and_then(|(then, now)| quotient(then, now))));
-        cells.extend([Cell::why_not(&figure), Cell::doubts([route], run)]);
-        cells
-    };
-    row.here.iter().enumerate().map(cells).collect()
+        vec![
+            Cell::Text(if route.name.is_empty() { route.short_formula() } else { route.name.into() }),
+            Cell::Text(route.formula()),
+            Cell::cost(&figure),
+            Cell::width(&figure),
+            cycles(now, run),
+            Cell::ratio(then, now),
+            Cell::why_not(&figure),
+            Cell::doubts([route], run),
+        ]
+    })
 }
 
 /// A cost in cycles of the run's clock.

@@ -37,7 +37,7 @@ const MS: f64 = 1e6;
 
 /// The paper's assumed time of one read of its disc, in ms.
 pub(super) fn guessed_read(paper: &Paper) -> Option<f64> {
-    paper.books.iter().find_map(|book| book.fact("one disc read"))?.value()
+    paper.fact("one disc read")?.value()
 }
 
 /// The results of this machine's passes.
@@ -70,9 +70,8 @@ impl Here<'_> {
 
 pub(super) fn table(paper: &Paper, run: &Run, one: Option<f64>) -> TableAnswer {
     let here = Here { run, one };
-    let check = |name: &str, column: &str| paper.books.iter().find_map(|book| book.check_of(name, column));
-    let row = |what: &str, of: (&str, &str), value: Option<f64>| {
-        let check = check(of.0, of.1);
+    let row = |what: &str, (name, column): (&str, &str), value: Option<f64>| {
+        let check = paper.books.iter().find_map(|book| book.check_of(name, column));
         vec![
             Cell::Text(what.into()),
             Cell::printed(check.map(|check| &check.printed)),
@@ -81,8 +80,7 @@ pub(super) fn table(paper: &Paper, run: &Run, one: Option<f64>) -> TableAnswer {
         ]
     };
     let bare = |what: &str, recomputed: Option<f64>, value: Option<f64>| {
-        let value = Cell::known(value);
-        vec![Cell::Text(what.into()), Cell::Empty, Cell::number(recomputed), value]
+        vec![Cell::Text(what.into()), Cell::Empty, Cell::number(recomputed), Cell::known(value)]
     };
     let pages = |bytes: u64| Some(bytes as f64 / PAGE);
     let distance = here.consumption().zip(one).map(|(rate, one)| rate * one / MS);
@@ -120,10 +118,9 @@ const NL_BYTES: u64 = 64_275 * 256;
 
 /// A time that the paper guessed, beside the measured one.
 fn guess(what: &str, fact: &str, paper: &Paper, one: Option<f64>) -> Vec<Cell> {
-    let fact = paper.books.iter().find_map(|book| book.fact(fact));
     vec![
         Cell::Text(what.into()),
-        fact.map_or(Cell::Empty, |fact| Cell::Text(format!("{} {}", fact.printed, fact.unit))),
+        paper.fact(fact).map_or(Cell::Empty, |fact| Cell::Text(format!("{} {}", fact.printed, fact.unit))),
         Cell::Empty,
         one.map_or(Cell::Unknown, |one| Cell::Time(Nanoseconds(one))),
     ]

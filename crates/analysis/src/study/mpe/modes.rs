@@ -9,8 +9,8 @@ use super::points::DATA;
 use crate::derived::{Part, Route};
 use crate::study::data::DataTable;
 use crate::study::definition::Paper;
-use crate::study::table::{Cell, TableAnswer, followed};
-use crate::sums::quotient;
+use crate::study::missing::followed;
+use crate::study::table::{Cell, TableAnswer};
 
 /// A table of one program in several modes.
 pub(super) struct Modes {
@@ -67,13 +67,12 @@ impl Modes {
 impl ModeRow {
     fn cells(&self, paper: &Paper, run: &Run) -> Vec<Cell> {
         let entry = paper.entry(self.paper).map(|(_, entry)| entry);
-        let native = paper.cost(self.paper).zip(paper.cost(self.native));
         let mut cells = vec![
             entry.map_or(Cell::Empty, |entry| Cell::Text(entry.name.clone())),
             Cell::Text(self.mode.into()),
             Cell::printed(entry.and_then(|entry| entry.cpu_ms.as_ref())),
             Cell::printed(entry.and_then(|entry| entry.ms.as_ref())),
-            Cell::ratio(native.and_then(|(one, native)| quotient(one, native))),
+            Cell::ratio(paper.cost(self.paper), paper.cost(self.native)),
         ];
         cells.extend(self.here.as_ref().map_or_else(|| vec![Cell::Empty; 7], |here| compared(here, run)));
         cells
@@ -82,14 +81,13 @@ impl ModeRow {
 
 /// A cost of this machine, and its ratio to the native one.
 fn compared((here, of): &(Route, Route), run: &Run) -> Vec<Cell> {
-    let (figure, native) = (followed(here, run), followed(of, run));
-    let both = figure.as_ref().ok().copied().zip(native.ok());
+    let figure = followed(here, run);
     vec![
         Cell::Text(here.short_formula()),
         Cell::Text(here.formula()),
         Cell::cost(&figure),
         Cell::width(&figure),
-        Cell::ratio(both.and_then(|(one, native)| quotient(one, native))),
+        Cell::ratio(figure.as_ref().ok().copied(), followed(of, run).ok()),
         Cell::why_not(&figure),
         Cell::doubts([here, of], run),
     ]

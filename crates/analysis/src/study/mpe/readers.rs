@@ -10,7 +10,6 @@ use crate::study::data::{PrintedRow, PrintedTable};
 use crate::study::definition::Paper;
 use crate::study::missing::found;
 use crate::study::table::{Cell, TableAnswer};
-use crate::sums::quotient;
 
 /// The tables of the paper with today's methods, and every method over a file that takes long to read. Without a heading of reads
 /// the file is in memory and the device is not used.
@@ -60,7 +59,7 @@ fn times(id: Option<&str>, part: &Part, paper: &Paper, run: &Run) -> Vec<Cell> {
             let then = id.and_then(|id| paper.cost(id));
             cells.extend([cost.cpu_ns.user, cost.cpu_ns.system].map(Cell::Time));
             cells.extend([Cell::Cost(net(cost)), Cell::Time(cost.wait_ns)]);
-            cells.push(then.map_or(Cell::Empty, |then| Cell::ratio(quotient(then, net(cost)))));
+            cells.push(then.map_or(Cell::Empty, |then| Cell::ratio(Some(then), Some(net(cost)))));
             cells.push(Cell::Empty);
         }
         Err(why) => {

@@ -9,8 +9,8 @@ use super::points::DATA;
 use crate::derived::{Part, Route};
 use crate::study::data::DataTable;
 use crate::study::definition::Paper;
-use crate::study::table::{Cell, TableAnswer, followed};
-use crate::sums::quotient;
+use crate::study::missing::followed;
+use crate::study::table::{Cell, TableAnswer, beside};
 
 pub(super) struct SubjectTable {
     data: &'static DataTable,
@@ -67,19 +67,20 @@ impl SubjectRow {
     /// A row for each way here. The first row has the paper's figures.
     fn rows(&'static self, paper: &Paper, run: &Run) -> Vec<Vec<Cell>> {
         let unit = self.unit.find(run).map(|cost| self.unit.figure(cost));
-        let cells = |(place, part): (usize, &'static Part)| {
-            let mut cells = if place == 0 { self.there(paper) } else { vec![Cell::Empty; 3] };
+        beside(&self.there(paper), self.here, |part| {
             let figure = followed(&Route::of(std::slice::from_ref(part)), run);
             let payload = part.find(run).map(|cost| cost.bytes).filter(|bytes| bytes.0 > 0);
-            let quoted = figure.as_ref().ok().copied().zip(unit);
-            cells.extend([Cell::Text(part.short()), Cell::Text(part.name())]);
-            cells.extend([Cell::cost(&figure), Cell::width(&figure)]);
-            cells.push(payload.map_or(Cell::Empty, Cell::Payload));
-            cells.push(Cell::ratio(quoted.and_then(|(one, unit)| quotient(one, unit))));
-            cells.extend([Cell::why_not(&figure), Cell::doubts_of([part.find(run), self.unit.find(run)])]);
-            cells
-        };
-        self.here.iter().enumerate().map(cells).collect()
+            vec![
+                Cell::Text(part.short()),
+                Cell::Text(part.name()),
+                Cell::cost(&figure),
+                Cell::width(&figure),
+                payload.map_or(Cell::Empty, Cell::Payload),
+                Cell::ratio(figure.as_ref().ok().copied(), unit),
+                Cell::why_not(&figure),
+                Cell::doubts_of([part.find(run), self.unit.find(run)]),
+            ]
+        })
     }
 
     fn there(&self, paper: &Paper) -> Vec<Cell> {
@@ -87,14 +88,12 @@ impl SubjectRow {
         match &self.there {
             There::Nothing => vec![what, Cell::Empty, Cell::Empty],
             There::Fact(name) => {
-                let fact = paper.books.iter().find_map(|book| book.fact(name));
-                let printed = fact.map(|fact| format!("{} {}", fact.printed, fact.unit));
+                let printed = paper.fact(name).map(|fact| format!("{} {}", fact.printed, fact.unit));
                 vec![what, printed.map_or(Cell::Empty, Cell::Text), Cell::Empty]
             }
             There::Cost(cost, unit) => {
                 let (cost, unit) = (cost.follow(&paper.run).ok(), unit.follow(&paper.run).ok());
-                let quoted = cost.zip(unit).and_then(|(cost, unit)| quotient(cost, unit));
-                vec![what, cost.map_or(Cell::Unknown, Cell::Cost), Cell::ratio(quoted)]
+                vec![what, cost.map_or(Cell::Unknown, Cell::Cost), Cell::ratio(cost, unit)]
             }
         }
     }

@@ -1,8 +1,6 @@
 //! Readers that map the file and access it. A pass maps, reads and unmaps, because mapped pages cannot be evicted, and
 //! because programs pay for the mapping too.
 
-use std::rc::Rc;
-
 use operation::{Failure, Loop, Operation, Setting, numbers, word, words};
 use rustix::mm::{Advice, MapFlags};
 
@@ -73,10 +71,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .named("read.mmap.huge", "map a file, advise MADV_HUGEPAGE before it is in memory, add it up, unmap it")
         .prepare(|setting| {
             summing(setting, |source, plan| {
-                let file = Rc::new(source.open_with(rustix::fs::OFlags::empty())?);
+                let file = source.open_with(rustix::fs::OFlags::empty())?;
                 in_huge_pages(source)?;
                 Ok(move || {
-                    let view = MappedView::new(&*file, (0, plan.length), MapFlags::SHARED)?;
+                    let view = MappedView::new(&file, (0, plan.length), MapFlags::SHARED)?;
                     view.advise(Advice::LinuxHugepage, 0, plan.length as usize)?;
                     Ok(sum_of(&view, plan))
                 })

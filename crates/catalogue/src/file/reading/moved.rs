@@ -12,6 +12,7 @@ use super::order::VisitPlan;
 use super::pass::{Reader, counting};
 use super::source::within_limit;
 use crate::kit::channel::widened;
+use crate::kit::device;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     READ.id("read.splice")
@@ -19,7 +20,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .summary("move a file record by record through a pipe to the null device: splice; nothing is summed")
         .prepare(|setting| {
             counting(setting, |source, plan| {
-                let (file, null) = (source.open_with(OFlags::empty())?, null_device()?);
+                let (file, null) = (source.open_with(OFlags::empty())?, device(c"/dev/null")?);
                 let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
                 widened(&writer, plan.record as usize)?;
                 let move_all = SpliceFlags::MOVE;
@@ -40,7 +41,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     READ.named("read.sendfile", "move a file record by record to the null device: sendfile; nothing is summed")
         .prepare(|setting| {
             counting(setting, |source, plan| {
-                let (file, null) = (source.open_with(OFlags::empty())?, null_device()?);
+                let (file, null) = (source.open_with(OFlags::empty())?, device(c"/dev/null")?);
                 Ok(move || {
                     let mut place = 0_u64;
                     while place < plan.length {
@@ -105,10 +106,6 @@ impl Reader for Copier {
         }
         Ok(place)
     }
-}
-
-fn null_device() -> Result<OwnedFd, Failure> {
-    Ok(open("/dev/null", OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
 /// Fails if nothing was moved, because the loop would never end.

@@ -12,7 +12,7 @@ fn pages_that_stay_in_memory_are_found_out() {
     // A page that is mapped and accessed stays.
     let mapping = Mapping::shared(&file, 10_000).expect("a mapping");
     mapping.read(0);
-    let Err(operation::Failure::Skip { reason, .. }) = put_out_of_memory(&file) else { panic!("it is put out") };
+    let Err(Failure::Skip { reason, .. }) = put_out_of_memory(&file) else { panic!("it is put out") };
     assert!(reason.contains("stay in memory"), "{reason}");
 }
 
@@ -26,7 +26,7 @@ fn reads_through_the_page_cache_are_found_out() {
         return testing::not_tested!("no file can be evicted here, set TMPDIR to a folder on a disk");
     }
     let read = || Ok(rustix::io::pread(&file, &mut [0; 8], 0).map(drop)?);
-    assert!(matches!(is_past_memory(&file, read), Err(operation::Failure::Skip { .. })));
+    assert!(matches!(is_past_memory(&file, read), Err(Failure::Skip { .. })));
     assert_eq!(is_past_memory(&file, || Ok(())), Ok(()));
 }
 
@@ -36,13 +36,13 @@ fn a_layered_file_system_in_memory_has_no_device() {
     let root = folder.path().to_owned();
     let tried = std::thread::spawn(move || on_layers(&root)).join().expect("a thread");
     match tried {
-        Ok(found) => assert!(matches!(found, Err(operation::Failure::Skip { .. })), "{found:?}"),
+        Ok(found) => assert!(matches!(found, Err(Failure::Skip { .. })), "{found:?}"),
         Err(error) => testing::not_tested!("overlayfs cannot be mounted here: {error}; run as root"),
     }
 }
 
 /// What is found of a new file on overlayfs over tmpfs, in namespaces of this thread alone.
-fn on_layers(root: &Path) -> Result<Result<(), operation::Failure>, Errno> {
+fn on_layers(root: &Path) -> Result<Result<(), Failure>, Errno> {
     use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
     use rustix::thread::{UnshareFlags, unshare_unsafe};
     // SAFETY: the thread is a test's own, which shares no working folder that others rely on, and ends afterwards.

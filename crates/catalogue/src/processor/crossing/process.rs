@@ -3,10 +3,10 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use operation::{Operation, Pauses, Setting, Value, partner, repeat, term, words};
+use operation::{Operation, Setting, Value, partner, term, words};
 
 use super::{CROSSING, FEW_ARGUMENTS, MOST, words};
-use crate::kit::{OURS, Shared, THEIRS, await_turn, ensure, let_fall_asleep, pass_turn};
+use crate::kit::{OURS, Shared, THEIRS, await_turn, ensure, let_fall_asleep, pass_turn, pausing};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     // Each of the two enters the kernel to wake the other and to sleep.
@@ -31,9 +31,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             })?;
             let apart = setting.partner_cpu()? != setting.cpu();
             let mut given = words(setting);
-            let pauses = Pauses::calibrated();
-            let waits = pauses.clone();
-            let turns = repeat(move || {
+            Ok(pausing(move |waits| {
                 let _alive = &partner;
                 // The sum differs each time, so that no earlier answer is taken for this one. Without words this check is
                 // not possible.
@@ -47,12 +45,11 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 let woken = pass_turn(&desk.turn, THEIRS)?;
                 await_turn(&desk.turn, OURS)?;
                 if woken == 0 && apart {
-                    let_fall_asleep(&waits);
+                    let_fall_asleep(waits);
                 }
                 let answer = desk.answer.load(Ordering::Relaxed);
                 ensure(answer == wanted, || "the partner answered something else")
-            });
-            Ok(turns.excluding(pauses))
+            }))
         }),
 ];
 

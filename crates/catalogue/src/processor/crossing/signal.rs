@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use operation::{Operation, Value, repeat, term};
 
 use super::{CROSSING, FEW_ARGUMENTS, MOST, added_up, answer, words};
-use crate::kit::{call, exactly, install_counter, install_with, tried};
+use crate::kit::{call, exactly, install_informed, tried};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     // The kernel is entered twice: by the sender, and by the handler's return.
@@ -23,10 +23,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         ])
         .at_least(&["crossing.call"])
         .prepare(|setting| {
-            // Unblocks the signal, which the process that started us may have blocked.
-            install_counter(libc::SIGUSR1)?;
-            let handler = add_up as extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
-            install_with(libc::SIGUSR1, handler as libc::sighandler_t, libc::SA_SIGINFO)?;
+            install_informed(libc::SIGUSR1, add_up)?;
             let parcel = Box::new(Parcel { count: setting.number("arguments")? as usize, words: words(setting) });
             let wanted = answer(&parcel.words, parcel.count);
             let (process, thread) = (call::getpid()?, call::gettid()?);

@@ -7,9 +7,8 @@ use std::rc::Rc;
 use operation::{Axis, Failure, Loop, Operation, Setting, count, numbers, word, words};
 use rustix::param::page_size;
 
-use super::lanes::{self, LANES, OPERAND, Turns};
-use super::text::{self, Way};
-use super::{CHAIN, PURE};
+use super::lanes::{self, LANES, OPERAND, Turns, Way};
+use super::{CHAIN, PURE, text};
 use crate::kit::{PAGE, ensure};
 
 pub(crate) const OPERATIONS: &[Operation] = &[

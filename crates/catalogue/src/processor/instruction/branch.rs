@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use operation::{Axis, Failure, Loop, Operation, count, numbers, opaque, repeat, term};
+use operation::{Axis, Loop, Operation, count, numbers, opaque, repeat, term};
 
 use super::{BRANCHES, CALLS, text};
 use crate::kit::{BASE, ensure, handles};
@@ -31,7 +31,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .per("branch")
         .headline()
         .terms(&[term(1.0 / BRANCHES as f64, "loop.empty")])
-        .prepare(|_| branches(vec![PREDICTABLE; DIRECTION_WORDS]).map(|branches| branches.unrolled(BRANCHES))),
+        .prepare(|_| Ok(branches(vec![PREDICTABLE; DIRECTION_WORDS]).unrolled(BRANCHES))),
     BASE.id("instruction.branch.missed")
         .summary("what a mispredicted conditional branch costs more than a correctly predicted one")
         .per("misprediction")
@@ -41,7 +41,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|setting| {
             let mut random = fastrand::Rng::with_seed(setting.seed());
             let directions = (0..DIRECTION_WORDS).map(|_| random.u64(..)).collect();
-            branches(directions).map(|branches| branches.unrolled(BRANCHES / 2))
+            Ok(branches(directions).unrolled(BRANCHES / 2))
         }),
 ];
 
@@ -58,7 +58,7 @@ pub(crate) const HISTORY: &[Operation] = &[BASE
     .prepare(|setting| {
         let mut random = fastrand::Rng::with_seed(setting.seed());
         let words = setting.number("period")? / BRANCHES;
-        branches((0..words).map(|_| random.u64(..)).collect()).map(|branches| branches.unrolled(BRANCHES))
+        Ok(branches((0..words).map(|_| random.u64(..)).collect()).unrolled(BRANCHES))
     })];
 
 /// Powers of two.
@@ -67,7 +67,7 @@ const PERIOD: Axis = count("period", numbers![64, 512, 4096, 32768, 1 << 18]);
 /// The loop of branches that follow the bits of `directions`, whose length is a power of two. It counts the branches not
 /// taken. Each batch continues where the one before ended: if every batch began at the same place, a current predictor
 /// would learn the first hundred thousand directions, and a misprediction seemed to cost 38 % less in shorter batches.
-fn branches(directions: Vec<u64>) -> Result<Loop, Failure> {
+fn branches(directions: Vec<u64>) -> Loop {
     let directions: Rc<[u64]> = directions.into();
     let table = Rc::clone(&directions);
     let [passed, counted] = handles(Cell::new(0));
@@ -95,5 +95,5 @@ fn branches(directions: Vec<u64>) -> Result<Loop, Failure> {
         let wanted = times * BRANCHES - taken;
         ensure(counted.get() == wanted, || format!("{} branches were not taken instead of {wanted}", counted.get()))
     };
-    Ok(Loop::new(run).verify(verify))
+    Loop::new(run).verify(verify)
 }

@@ -6,7 +6,7 @@ use std::ops::{Add, Div, Mul};
 use operation::{Axis, Operation, TermOf, term, word, words};
 
 use super::lanes::repeated;
-use super::vectors::{self, Float, Lanes, NumberModel, Packed, Vector};
+use super::vectors::{self, Float, Lanes, NumberModel, Packed, Precisions};
 use super::{PURE, text};
 
 /// One row gives a floating-point instruction's latency and throughput: the id, the summary, the part of the latency that
@@ -119,7 +119,7 @@ impl FloatNumber for f64 {
 
 /// An instruction by its texts in both precisions, its operands and its models.
 pub(super) const fn of(
-    (single, double): (&'static [Vector], &'static [Vector]),
+    (single, double): Precisions,
     operands: [f64; 3],
     in_single: NumberModel<f32>,
     in_double: NumberModel<f64>,

@@ -19,6 +19,12 @@ pub(super) const LANES: usize = 8;
 /// The processor has the instruction, and the operands suit it (a divisor is not 0).
 pub(super) type Turns = unsafe fn(times: u64, lanes: &mut [u64; LANES], operands: [u64; 2]);
 
+/// How an access is done: its name on the axis, the feature it needs, its turns.
+pub(super) type Way = (&'static str, &'static str, Turns);
+
+/// What a word on an axis means: the word, the feature, copies per turn, and the turns, which count themselves in the first lane.
+pub(super) type Counted = (&'static str, &'static str, u64, Turns);
+
 /// An instruction at one width.
 pub(super) struct InstructionText {
     /// The turns on the first lane alone.

@@ -1,16 +1,14 @@
 //! Atomics, fences, clocks and jumps: instructions that are not part of a chain, and prove in another way that they ran.
 
-use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use operation::{Axis, Failure, Loop, Operation, Setting, count, numbers, partner, word, words};
+use operation::{Axis, Failure, Loop, Operation, Setting, count, numbers, word, words};
 
 use super::access::AccessBlock;
 use super::feature::require;
-use super::lanes::{self, DIVISOR, LANES, OPERAND, Turns};
-use super::text::{self, Counted};
-use super::{CALLS, PURE};
-use crate::kit::{Handshake, Shared, ensure, handles};
+use super::lanes::{self, Counted, DIVISOR, LANES, OPERAND, Turns};
+use super::{CALLS, PURE, text};
+use crate::kit::{Apart, Handshake, OTHER, Shared, ensure, handles};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     PURE.named("instruction.call.indirect", "call a procedure that a register points to and return from it")
@@ -43,7 +41,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     .prepare(|_| compares(text::ATOMICS_NEED, text::ATOMIC_COMPARE)),
     PURE.id("instruction.atomic.add.contended")
         .summary("add to memory atomically while a partner on another CPU does the same")
-        .axes(&[ELSEWHERE])
+        .axes(&[OTHER])
         .follows_clock(|_| false)
         .prepare(|setting| contended(setting, text::ATOMICS_NEED, text::ATOMIC_ADD)),
     PURE.named("instruction.fence", text::FENCE_SUMMARY)
@@ -62,8 +60,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 ];
 
 const TARGETS: Axis = count("targets", numbers![1, 2, 4, 32]);
-
-pub(super) const ELSEWHERE: Axis = partner("distance", words!["other"]);
 
 /// The error for a wrong count.
 pub(super) fn same(what: &str, count: u64, wanted: u64) -> Result<(), Failure> {
@@ -150,16 +146,12 @@ fn atomic(
     Ok(looped.unrolled(text::ATOMICS))
 }
 
-/// What both sides of a contended word share, each part in its own cache line.
-#[derive(Default)]
-#[repr(C, align(128))]
-struct ContendedLine<T>(T);
-
+/// What both sides of a contended word share.
 #[derive(Default)]
 struct Contended {
-    word: ContendedLine<AtomicU64>,
+    word: Apart<AtomicU64>,
     /// During it, the partner adds.
-    batch: ContendedLine<Handshake>,
+    batch: Apart<Handshake>,
     done: AtomicU64,
 }
 
@@ -183,12 +175,12 @@ pub(super) fn contended(setting: &Setting, needs: &str, turns: Turns) -> Result<
     let [board, after] = handles(Shared::new(Contended::default())?);
     let address = board.word.0.as_ptr().expose_provenance() as u64;
     let partner = setting.partner(setting.partner_cpu()?, || board.play(turns, address))?;
-    let ours = Cell::new(0u64);
+    let mut ours = 0_u64;
     let looped = lanes::checked(turns, [0; LANES], [address, DIVISOR], move |times, _, _| {
         let _alive = &partner;
         after.batch.0.end()?;
-        ours.set(ours.get().wrapping_add(times));
-        let done = ours.get().wrapping_add(after.done.load(Ordering::Acquire));
+        ours = ours.wrapping_add(times);
+        let done = ours.wrapping_add(after.done.load(Ordering::Acquire));
         let wanted = done.wrapping_mul(text::ATOMICS).wrapping_mul(DIVISOR);
         same("the sum of both sides", after.word.0.load(Ordering::Acquire), wanted)
     });

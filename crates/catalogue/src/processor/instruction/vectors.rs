@@ -46,6 +46,9 @@ pub(super) struct Vector {
     pub(super) throughput: NumberTurns,
 }
 
+/// An instruction in single and in double precision.
+pub(super) type Precisions = (&'static [Vector], &'static [Vector]);
+
 /// A number's model: the result of `count` instructions with three operands from `start`.
 pub(super) type NumberModel<T> = fn(start: T, operands: [T; 3], count: u64) -> T;
 

@@ -13,9 +13,9 @@ use super::{CALLED, function};
 use crate::kit::{Block, Null, call, consuming, exactly, for_each, handles, numbered, own_network, owned, tried};
 
 /// A request, and a page of an answer.
-const SIZES: Axis = size(numbers![64, 4 << 10]);
+pub(super) const SIZES: Axis = size(numbers![64, 4 << 10]);
 /// Connections that wait to be accepted.
-const HELD: u64 = 16;
+pub(super) const HELD: u64 = 16;
 /// Messages that the buffers of a connection hold, and that may be on their way without an acknowledgement.
 const SENT: u64 = 8;
 

@@ -9,7 +9,9 @@ use rustix::fs::{AtFlags, Mode, OFlags, copy_file_range, fstat, openat, statat, 
 use rustix::io::{Errno, write};
 
 use super::{CALLED, function};
-use crate::kit::{Block, FILES, Fresh, call, consuming, create, exactly, file_of, handles, producing, scratch, tried};
+use crate::kit::{
+    Block, FILES, Fresh, call, consuming, create, exactly, file_of, handles, on_each, producing, scratch, tried,
+};
 
 const PAGE: u64 = 4 << 10;
 const LARGE: u64 = 64 << 10;
@@ -85,23 +87,16 @@ fn open_new(folder: &OwnedFd, name: &CString) -> Result<OwnedFd, Failure> {
 /// All files stay until the round ends: see [`Fresh`].
 fn creating(setting: &Setting) -> Result<Loop, Failure> {
     let [fresh, home] = handles(Fresh::entered(setting)?);
-    let [names, named] = handles(RefCell::new(Vec::new()));
     let [files, made] = handles(RefCell::new(Vec::with_capacity(FILES as usize)));
-    let looped = Loop::new(move |times| {
-        let (names, mut files) = (names.borrow(), files.borrow_mut());
-        names.iter().take(times as usize).try_for_each(|name| {
-            files.push(function(|| open_new(&home.folder, name))?);
+    let creating = on_each(
+        move |times| fresh.names(times),
+        move |name| {
+            files.borrow_mut().push(function(|| open_new(&home.folder, name))?);
             Ok(())
-        })
-    });
-    let looped = looped.at_most(FILES).batches(FILES as u32).before(move |times| {
-        named.replace(fresh.names(times)?);
-        Ok(())
-    });
-    tried(looped.verify(move |times| {
-        let made: Vec<OwnedFd> = made.borrow_mut().drain(..).collect();
-        exactly(times as usize, made.len())
-    }))
+        },
+        move |names| exactly(names.len(), made.borrow_mut().drain(..).count()),
+    );
+    tried(creating.at_most(FILES).batches(FILES as u32))
 }
 
 /// Each file is created before its batch; its size is checked after it.
@@ -111,19 +106,12 @@ fn filling(
 ) -> Result<Loop, Failure> {
     let size = setting.size()?;
     let fresh = Fresh::entered(setting)?;
-    let [files, opened, filled] = handles(<RefCell<Vec<OwnedFd>>>::default());
-    let looped = Loop::new(move |times| {
-        let files = files.borrow();
-        files.iter().take(times as usize).try_for_each(|file| function(|| fill(file)))
-    });
-    let looped = looped.at_most(FILES).batches(FILES as u32).before(move |times| {
-        let names = fresh.names(times)?;
-        opened.replace(names.iter().map(|name| open_new(&fresh.folder, name)).collect::<Result<_, _>>()?);
-        Ok(())
-    });
-    tried(looped.verify(move |_| {
-        filled.borrow_mut().drain(..).try_for_each(|file| exactly(size, fstat(&file)?.st_size as usize))
-    }))
+    let filling = on_each(
+        move |times| fresh.names(times)?.iter().map(|name| open_new(&fresh.folder, name)).collect(),
+        move |file| function(|| fill(file)),
+        move |files| files.iter().try_for_each(|file| exactly(size, fstat(file)?.st_size as usize)),
+    );
+    tried(filling.at_most(FILES).batches(FILES as u32))
 }
 
 /// All files are created and filled before the batch.
@@ -131,25 +119,20 @@ fn removing(setting: &Setting) -> Result<Loop, Failure> {
     let content = vec![1_u8; setting.size()?];
     let written = setting.word("content")? == "written";
     let [fresh, home, after] = handles(Fresh::entered(setting)?);
-    let [names, named, gone] = handles(RefCell::new(Vec::new()));
-    let looped = Loop::new(move |times| {
-        let names = names.borrow();
-        let remove = |name: &CString| Ok(unlinkat(&home.folder, name, AtFlags::empty())?);
-        names.iter().take(times as usize).try_for_each(|name| function(|| remove(name)))
-    });
-    let looped = looped.at_most(FILES).batches(FILES as u32).before(move |times| {
+    let make = move |times| {
         let names = fresh.names(times)?;
         names.iter().try_for_each(|name| create(&fresh.folder, name, &content))?;
         if written {
             syncfs(&fresh.folder)?;
         }
-        named.replace(names);
-        Ok(())
-    });
-    tried(looped.verify(move |_| {
-        gone.borrow().iter().try_for_each(|name| match statat(&after.folder, name, AtFlags::empty()) {
+        Ok(names)
+    };
+    let remove = move |name: &CString| function(|| Ok(unlinkat(&home.folder, name, AtFlags::empty())?));
+    let gone = move |names: Vec<CString>| {
+        names.iter().try_for_each(|name| match statat(&after.folder, name, AtFlags::empty()) {
             Err(Errno::NOENT) => Ok(()),
             _ => Err(Failure::wrong("a removed file is still there")),
         })
-    }))
+    };
+    tried(on_each(make, remove, gone).at_most(FILES).batches(FILES as u32))
 }

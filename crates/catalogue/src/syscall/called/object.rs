@@ -13,7 +13,7 @@ use rustix::net::sockopt::set_socket_linger;
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, connect, recv, socket_with};
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use super::connection::Server;
+use super::connection::{HELD, Server};
 use super::{CALLED, function};
 use crate::kit::{Block, consuming, exactly, hold, producing, tried};
 
@@ -21,8 +21,6 @@ use crate::kit::{Block, consuming, exactly, hold, producing, tried};
 const SIZES: Axis = size(numbers![1, 4 << 10, 64 << 10]);
 /// What one block of the kernel's generator gives at once, and a page of many.
 const RANDOM: Axis = size(numbers![32, 4 << 10]);
-/// Connections that wait to be accepted.
-const HELD: u64 = 16;
 const STATUS: &CStr = c"/proc/self/status";
 const ONE: FixedPoint = &[("size", Number(1))];
 /// What a round trip between two tasks of one CPU consists of. Each switch holds a wake-up.
@@ -164,18 +162,12 @@ fn nothing(answer: Result<usize, Errno>) -> Result<(), Failure> {
 fn waking(setting: &Setting) -> Result<Loop, Failure> {
     let (there, our_writer) = rustix::pipe::pipe()?;
     let (our_reader, back) = rustix::pipe::pipe()?;
-    let turn = |reader: &OwnedFd, writer: &OwnedFd, first: bool| -> Result<(), Failure> {
-        let mut room = [0_u8; 1];
-        if first {
-            function(|| exactly(1, write(writer, &room)?))?;
-        }
-        function(|| exactly(1, read(reader, &mut room)?))?;
-        if first { Ok(()) } else { function(|| exactly(1, write(writer, &room)?)) }
-    };
-    let partner = setting.repeating_partner(setting.partner_cpu()?, || turn(&there, &back, false))?;
+    let tell = |writer: &OwnedFd| function(|| exactly(1, write(writer, &[0])?));
+    let hear = |reader: &OwnedFd| function(|| exactly(1, read(reader, &mut [0])?));
+    let partner = setting.repeating_partner(setting.partner_cpu()?, || hear(&there).and_then(|()| tell(&back)))?;
     drop((there, back));
     tried(repeat(move || {
         let _alive = &partner;
-        turn(&our_reader, &our_writer, true)
+        tell(&our_writer).and_then(|()| hear(&our_reader))
     }))
 }

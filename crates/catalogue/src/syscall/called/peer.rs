@@ -2,26 +2,21 @@
 //! sends it, whose caches hold the receiver's end of the connection; and whoever waits is woken by the call that gives it what it
 //! waits for, which takes an interrupt of the other CPU if that one is idle.
 
-use std::cell::Cell;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use operation::{Axis, Failure, Loop, Operation, Pauses, Setting, numbers, partner, repeat, size, word, words};
+use operation::{Axis, Failure, Loop, Operation, Pauses, Setting, word, words};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustix::thread::futex;
 
-use super::connection::Server;
+use super::connection::{SIZES, Server};
 use super::{CALLED, function};
-use crate::kit::{Block, Shared, ensure, exactly, let_fall_asleep, tried};
+use crate::kit::{Block, OTHER, Shared, ensure, exactly, let_fall_asleep, pausing, tried};
 
-/// A request, and a page of an answer.
-const SIZES: Axis = size(numbers![64, 4 << 10]);
 /// How the receiver learns of a message: it looks for it all the time, or sleeps until it comes.
 const RECEIVER: Axis = word("receiver", words!["awake", "asleep"]);
-/// A receiver on another CPU.
-const OTHER: Axis = partner("distance", words!["other"]);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     CALLED
@@ -55,20 +50,17 @@ fn sending(setting: &Setting) -> Result<Loop, Failure> {
         }
     })?;
     let message = Block::new(size);
-    let sent = Cell::new(0_u64);
-    let pauses = Pauses::calibrated();
-    let waits = pauses.clone();
-    let looped = repeat(move || {
+    let mut sent = 0_u64;
+    tried(pausing(move |waits| {
         let _alive = &partner;
-        await_partner(&waits, || received.load(Ordering::Acquire) == sent.get())?;
+        await_partner(waits, || received.load(Ordering::Acquire) == sent)?;
         if is_asleep {
-            let_fall_asleep(&waits);
+            let_fall_asleep(waits);
         }
         function(|| exactly(size, send(&near, &message, SendFlags::NOSIGNAL)?))?;
-        sent.set(sent.get() + 1);
+        sent += 1;
         Ok(())
-    });
-    tried(looped.excluding(pauses))
+    }))
 }
 
 /// Waits until the partner has done its part, outside the batch.
@@ -114,22 +106,19 @@ fn waking(setting: &Setting) -> Result<Loop, Failure> {
         }
         Ok(())
     })?;
-    let pauses = Pauses::calibrated();
-    let waits = pauses.clone();
-    let looped = repeat(move || {
+    tried(pausing(move |waits| {
         let _alive = &partner;
         loop {
             let number = word.load(Ordering::Relaxed);
-            await_partner(&waits, || ready.load(Ordering::Acquire) == number)?;
-            let_fall_asleep(&waits);
+            await_partner(waits, || ready.load(Ordering::Acquire) == number)?;
+            let_fall_asleep(waits);
             word.store(number.wrapping_add(1), Ordering::Release);
             // It does not sleep yet if its CPU was taken away from it.
             if waits.counts_if(|| function(|| Ok(futex::wake(&word, futex::Flags::empty(), 1)? == 1)))? {
                 return Ok(());
             }
         }
-    });
-    tried(looped.excluding(pauses))
+    }))
 }
 
 #[cfg(test)]

@@ -10,9 +10,8 @@ use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, statat, syncfs};
 use rustix::io::write;
 
 use super::{CALLED, function};
-use crate::kit::{FILES, Fresh, call, create, exactly, handles, scratch, tried};
+use crate::kit::{FILES, Fresh, PAGE, call, create, ensure, exactly, handles, on_each, scratch, tried};
 
-const PAGE: usize = 4 << 10;
 static CONTENT: [u8; PAGE] = [1; PAGE];
 
 const ON_OLD_FILES: Operation = CALLED.follows_clock(|_| false).waits(|_| true);
@@ -91,26 +90,18 @@ fn rewriting(setting: &Setting, timed: Step) -> Result<Loop, Failure> {
 /// Files with a page each are on the device before the batch, and as many new ones are written.
 fn replacing(setting: &Setting) -> Result<Loop, Failure> {
     let [fresh, home, after] = handles(Fresh::entered(setting)?);
-    let [names, named, gone] = handles(<RefCell<Vec<[CString; 2]>>>::default());
-    let looped = Loop::new(move |times| {
-        let names = names.borrow();
-        names
-            .iter()
-            .take(times as usize)
-            .try_for_each(|[new, old]| function(|| Ok(renameat(&home.folder, new, &home.folder, old)?)))
-    });
-    let looped = looped.at_most(FILES).batches(FILES as u32).before(move |times| {
+    let make = move |times| {
         let (old, new) = (fresh.names(times)?, fresh.names(times)?);
         old.iter().try_for_each(|name| create(&fresh.folder, name, &CONTENT))?;
         syncfs(&fresh.folder)?;
         new.iter().try_for_each(|name| create(&fresh.folder, name, &CONTENT))?;
-        named.replace(new.into_iter().zip(old).map(|(new, old)| [new, old]).collect());
-        Ok(())
-    });
-    tried(looped.verify(move |_| {
-        gone.borrow().iter().try_for_each(|[new, old]| {
-            let is_there = |name: &CString| statat(&after.folder, name, AtFlags::empty()).is_ok();
-            if is_there(new) || !is_there(old) { Err(Failure::wrong("a file was not renamed")) } else { Ok(()) }
-        })
-    }))
+        Ok(new.into_iter().zip(old).collect())
+    };
+    let rename =
+        move |(new, old): &(CString, CString)| function(|| Ok(renameat(&home.folder, new, &home.folder, old)?));
+    let renamed = move |names: Vec<(CString, CString)>| {
+        let is_there = |name: &CString| statat(&after.folder, name, AtFlags::empty()).is_ok();
+        names.iter().try_for_each(|(new, old)| ensure(!is_there(new) && is_there(old), || "a file was not renamed"))
+    };
+    tried(on_each(make, rename, renamed).at_most(FILES).batches(FILES as u32))
 }

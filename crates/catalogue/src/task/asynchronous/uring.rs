@@ -8,7 +8,7 @@ use io_uring::{IoUring, opcode, squeue, types};
 use operation::{Axis, Failure, Loop, Need, Operation, Setting, count, numbers, term};
 
 use super::{READ, check, zeros};
-use crate::kit::{Null, call, ensure, exactly, handles, polled, ring};
+use crate::kit::{GET_EVENTS, Null, call, ensure, exactly, handles, polled, register, ring};
 
 /// Reads submitted by one call.
 const BATCH: Axis = count("batch", numbers![1, 8, 64, 512]).within(1, 512);
@@ -56,9 +56,6 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     }),
 ];
 
-/// `IORING_ENTER_GETEVENTS` of the kernel's `linux/io_uring.h`.
-const GET_EVENTS: u32 = 1;
-
 fn entries(setting: &Setting) -> Result<u32, Failure> {
     Ok(setting.number("batch")? as u32)
 }
@@ -86,10 +83,8 @@ impl Batch {
 
     /// Registers the file and the bytes with the kernel, and changes the requests to refer to them.
     fn register(&mut self) -> Result<(), Failure> {
-        self.ring.submitter().register_files(&[self.device.as_raw_fd()])?;
-        let bytes = libc::iovec { iov_base: self.bytes.as_mut_ptr().cast(), iov_len: self.bytes.len() };
         // SAFETY: the bytes stay in place until the ring is dropped.
-        unsafe { self.ring.submitter().register_buffers(&[bytes]) }?;
+        unsafe { register(&self.ring, &self.device, std::iter::once(&mut self.bytes[..])) }?;
         self.fill(|_, byte| opcode::ReadFixed::new(types::Fixed(0), byte, 1, 0).build());
         Ok(())
     }
@@ -142,7 +137,8 @@ impl Batch {
 
     /// Submits the batch and polls for its completion. Wakes the kernel's thread if it is asleep.
     fn round(&mut self) -> Result<(), Failure> {
-        self.prepare()?;
+        self.bytes.fill(1);
+        self.push()?;
         self.ring.submit()?;
         let mut completed = 0;
         while completed < self.requests.len() {
@@ -150,13 +146,6 @@ impl Batch {
             completed += self.collect()?;
         }
         self.complete(completed)
-    }
-
-    /// Puts the batch into the ring, with its bytes reset.
-    #[inline]
-    fn prepare(&mut self) -> Result<(), Failure> {
-        self.bytes.fill(1);
-        self.push()
     }
 
     /// Advances the tail of the ring by the batch: plain loads, and one release store. No locked instruction.

@@ -4,12 +4,9 @@
 use std::rc::Rc;
 
 use libc::c_int;
-use operation::{Axis, Failure, Loop, Operation, Setting, partner, term, words};
+use operation::{Failure, Loop, Operation, Setting, term};
 
-use crate::kit::{BASE, Child, Places, do_nothing, execute, fork, wait_for};
-
-/// Where the children run.
-pub(crate) const OTHER: Axis = partner("distance", words!["other"]);
+use crate::kit::{BASE, Child, OTHER, Places, do_nothing, execute, fork, wait_for};
 
 /// The defaults. Each is explained by the same operation on one CPU: the residual is what another CPU adds, or saves where
 /// parent and child work at the same time.

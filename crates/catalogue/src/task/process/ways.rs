@@ -8,7 +8,7 @@ use operation::{Axis, Failure, Need, Operation, bytes, numbers, repeat, term, wo
 use rustix::mm::Advice;
 use syscalls::Sysno;
 
-use crate::kit::{BASE, Mapping, NEAR, PAGE, Start, execute, fork, in_child, start_and_end, wait_for};
+use crate::kit::{BASE, Mapping, NEAR, PAGE, Start, execute, fork, in_child, start_and_end, tried, wait_for};
 
 /// A child that is started, ends, and is reaped.
 const CHILD: Operation = BASE.per("process");
@@ -77,7 +77,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 exit_signal: SIGCHLD as u64,
                 ..Start::default()
             });
-            crate::kit::loops::tried(repeat(move || wait_for(clone3(&start)?)))
+            tried(repeat(move || wait_for(clone3(&start)?)))
         }),
     CHILD
         .id("process.namespace")
@@ -94,7 +94,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
                 start.flags = kind | libc::CLONE_NEWUSER as u64;
                 setting.tally("also a user namespace").pass(1);
             }
-            crate::kit::loops::tried(repeat(move || wait_for(clone3(&start)?)).at_most(NAMESPACES)).map_err(refused)
+            tried(repeat(move || wait_for(clone3(&start)?)).at_most(NAMESPACES)).map_err(refused)
         }),
     CHILD
         .named(

@@ -5,15 +5,12 @@ use std::ffi::{c_int, c_void};
 use operation::{Failure, Operation, repeat, term};
 
 use crate::kit::{
-    BASE, Null, Thread, answered, bit, call, change_mask, count_one, counted, exactly, handler, install_counter,
-    install_with, invoke, owned, tried,
+    BASE, Null, STACK_WORDS, Thread, answered, bit, call, change_mask, count_one, counted, exactly, handler,
+    install_counter, install_informed, install_with, invoke, owned, tried,
 };
 
 /// A signal sent and received.
 const SIGNAL: Operation = BASE.per("signal").version(2).explained_by(&[term(1.0, "signal.ignored")]);
-
-/// Enough for the largest frame of a handler on machines with wide registers.
-const STACK_WORDS: usize = 8 << 10;
 
 /// Bytes of `signalfd_siginfo`.
 const RECORD: usize = 128;
@@ -25,11 +22,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             "send a signal to this thread and run its handler, which receives the signal's information (SA_SIGINFO)",
         )
         .prepare(|_| {
-            let handler = count_informed as extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
-            install_with(libc::SIGUSR1, handler as libc::sighandler_t, libc::SA_SIGINFO)?;
-            change_mask(libc::SIG_UNBLOCK, bit(libc::SIGUSR1))?;
+            install_informed(libc::SIGUSR1, count_informed)?;
             let thread = Thread::current();
-            tried(counted(repeat(move || thread.signal(libc::SIGUSR1))))
+            counted(move || thread.signal(libc::SIGUSR1))
         }),
     SIGNAL
         .id("signal.receive.altstack")
@@ -41,10 +36,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             install_with(libc::SIGUSR1, handler(), libc::SA_ONSTACK)?;
             change_mask(libc::SIG_UNBLOCK, bit(libc::SIGUSR1))?;
             let thread = Thread::current();
-            tried(counted(repeat(move || {
+            counted(move || {
                 let _kept = &stack;
                 thread.signal(libc::SIGUSR1)
-            })))
+            })
         }),
     SIGNAL
         .named("signal.receive.sigwaitinfo", "send a blocked signal to this thread, and collect it (rt_sigtimedwait)")
@@ -77,10 +72,10 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             install_counter(libc::SIGUSR1)?;
             let others = [change_mask(libc::SIG_BLOCK, bit(libc::SIGUSR1))?];
             let thread = Thread::current();
-            tried(counted(repeat(move || {
+            counted(move || {
                 thread.signal(libc::SIGUSR1)?;
                 answered(libc::EINTR, call::rt_sigsuspend(&others, 8))
-            })))
+            })
         }),
 ];
 

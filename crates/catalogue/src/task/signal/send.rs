@@ -3,13 +3,12 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering;
 
-use operation::{Operation, repeat, term};
+use operation::{Operation, term};
 use record::Estimate;
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 
 use crate::kit::{
-    BASE, HANDLED, Null, Thread, bit, call, change_mask, count_one, counted, exactly, install_counter, install_with,
-    owned, tried,
+    BASE, HANDLED, Null, Thread, call, count_one, counted, exactly, install_counter, install_informed, owned,
 };
 
 /// A signal that is sent and handled, including the return from the handler.
@@ -22,7 +21,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|_| {
             install_counter(libc::SIGUSR1)?;
             let own = call::getpid()?;
-            tried(counted(repeat(move || exactly(0, call::kill(own, libc::SIGUSR1)?))))
+            counted(move || exactly(0, call::kill(own, libc::SIGUSR1)?))
         }),
     SIGNAL
         .named("signal.send.tkill", "send this thread a signal by the old call and run its handler (tkill)")
@@ -30,7 +29,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|_| {
             install_counter(libc::SIGUSR1)?;
             let own = call::gettid()?;
-            tried(counted(repeat(move || exactly(0, call::tkill(own, libc::SIGUSR1)?))))
+            counted(move || exactly(0, call::tkill(own, libc::SIGUSR1)?))
         }),
     SIGNAL
         .named("signal.send.sigqueue", "send this process a signal with a value and run its handler (rt_sigqueueinfo)")
@@ -39,7 +38,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             install_counter(libc::SIGUSR1)?;
             let (own, information) = (call::getpid()?, information());
             let send = move || exactly(0, call::rt_sigqueueinfo(own, libc::SIGUSR1, &information)?);
-            tried(counted(repeat(send)))
+            counted(send)
         }),
     SIGNAL
         .id("signal.send.tgsigqueue")
@@ -49,7 +48,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             install_counter(libc::SIGUSR1)?;
             let (Thread { process, thread }, information) = (Thread::current(), information());
             let send = move || exactly(0, call::rt_tgsigqueueinfo(process, thread, libc::SIGUSR1, &information)?);
-            tried(counted(repeat(send)))
+            counted(send)
         }),
     SIGNAL
         .id("signal.send.pidfd")
@@ -58,7 +57,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|_| {
             install_counter(libc::SIGUSR1)?;
             let own = owned(call::pidfd_open(call::getpid()?, 0)?);
-            tried(counted(repeat(move || exactly(0, call::pidfd_send_signal(&own, libc::SIGUSR1, Null, 0)?))))
+            counted(move || exactly(0, call::pidfd_send_signal(&own, libc::SIGUSR1, Null, 0)?))
         }),
     SIGNAL
         .id("signal.send.timer")
@@ -70,30 +69,28 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let event = [0_u64, libc::SIGUSR1 as u64, 0, 0, 0, 0, 0, 0];
             let mut timer = [0_i32];
             exactly(0, call::timer_create(libc::CLOCK_MONOTONIC, &event, &mut timer)?)?;
-            tried(counted(repeat(move || {
+            counted(move || {
                 let before = HANDLED.load(Ordering::Relaxed);
                 exactly(0, call::timer_settime(timer[0], 0, &[0_u64, 0, 0, 1], Null)?)?;
                 while HANDLED.load(Ordering::Relaxed) == before {
                     std::hint::spin_loop();
                 }
                 Ok(())
-            })))
+            })
         }),
     SIGNAL
         .id("signal.send.fault")
         .summary("read memory that may not be read, and let a handler skip the instruction (SIGSEGV)")
         .explained_by(&[])
         .prepare(|_| {
-            let handler = step_over as extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
-            install_with(libc::SIGSEGV, handler as libc::sighandler_t, libc::SA_SIGINFO)?;
-            change_mask(libc::SIG_UNBLOCK, bit(libc::SIGSEGV))?;
+            install_informed(libc::SIGSEGV, step_over)?;
             let nothing = std::ptr::null_mut();
             // SAFETY: the kernel chooses a free address, so no existing mapping is replaced.
             let forbidden = unsafe { mmap_anonymous(nothing, 4096, ProtFlags::empty(), MapFlags::PRIVATE) }? as usize;
-            tried(counted(repeat(move || {
+            counted(move || {
                 fault(forbidden);
                 Ok(())
-            })))
+            })
         }),
 ];
 

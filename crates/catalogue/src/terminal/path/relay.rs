@@ -1,15 +1,16 @@
 //! A login without encryption: one process between a terminal and a TCP connection, as a server of remote logins, and one
 //! between the connection and the emulator's terminal, as its client.
 
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::OwnedFd;
 
 use operation::{Failure, Setting};
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::{Errno, read, write};
+use rustix::io::{Errno, read};
+use rustix::net::sockopt::set_tcp_nodelay;
 
 use super::{Helper, Path};
-use crate::terminal::pair::{Features, Pty};
+use crate::kit::tcp_pair;
+use crate::terminal::pair::{Features, Pty, write_all};
 
 /// What such programs read at once.
 const ROOM: usize = 16 << 10;
@@ -17,21 +18,19 @@ const ROOM: usize = 16 << 10;
 pub(in crate::terminal) fn over_tcp(setting: &Setting) -> Result<Path, Failure> {
     let program = Pty::new(Features::RAW)?;
     let emulator = Pty::new(Features::RAW)?;
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let client = TcpStream::connect(listener.local_addr()?)?;
-    let (server, _) = listener.accept()?;
+    let (client, server) = tcp_pair()?;
     for end in [&client, &server] {
-        end.set_nodelay(true)?;
+        set_tcp_nodelay(end, true)?;
     }
     let cpu = setting.cpu();
     // Each process has its own two ends; copies of the others are closed, so that an end is seen as one.
     let serving = {
         let (ours, connection) = (program.master.try_clone()?, server.try_clone()?);
-        setting.partner(cpu, || relay(ours.as_fd(), connection.as_fd()))?
+        setting.partner(cpu, || relay(&ours, &connection))?
     };
     let showing = {
         let (connection, ours) = (client.try_clone()?, emulator.slave.try_clone()?);
-        setting.partner(cpu, || relay(connection.as_fd(), ours.as_fd()))?
+        setting.partner(cpu, || relay(&connection, &ours))?
     };
     Ok(Path {
         output: program.slave,
@@ -42,10 +41,10 @@ pub(in crate::terminal) fn over_tcp(setting: &Setting) -> Result<Path, Failure> 
 }
 
 /// Carries bytes both ways until one side ends.
-fn relay(one: BorrowedFd<'_>, other: BorrowedFd<'_>) -> Result<(), Failure> {
+fn relay(one: &OwnedFd, other: &OwnedFd) -> Result<(), Failure> {
     let mut room = vec![0; ROOM];
     loop {
-        let mut ends = [PollFd::new(&one, PollFlags::IN), PollFd::new(&other, PollFlags::IN)];
+        let mut ends = [PollFd::new(one, PollFlags::IN), PollFd::new(other, PollFlags::IN)];
         poll(&mut ends, None)?;
         let events = ends.map(|end| end.revents());
         for ((from, to), events) in [(one, other), (other, one)].into_iter().zip(events) {
@@ -57,10 +56,7 @@ fn relay(one: BorrowedFd<'_>, other: BorrowedFd<'_>) -> Result<(), Failure> {
                 Err(Errno::IO) | Ok(0) => return Ok(()),
                 length => length?,
             };
-            let mut bytes = &room[..length];
-            while !bytes.is_empty() {
-                bytes = &bytes[write(to, bytes)?..];
-            }
+            write_all(to, &room[..length])?;
         }
     }
 }

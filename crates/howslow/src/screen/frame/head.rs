@@ -73,8 +73,7 @@ fn totals(state: &State, width: u16) -> Vec<String> {
     let unpriced = total.lines.iter().filter(|line| line.cost_ns.is_none() && !line.is_priced_together());
     let unpriced: u64 = unpriced.map(|line| line.count).sum();
     if unpriced > 0 && state.about.prices.is_some() {
-        let each_second = unpriced as f64 / (state.elapsed_ns / 1e9).max(1e-9);
-        parts.push(format!("{}/s without a price", rate(each_second)));
+        parts.push(format!("{}/s without a price", rate(state.per_second(unpriced as f64))));
     }
     filled(parts.iter().map(String::as_str), "  ", width)
 }

@@ -53,21 +53,17 @@ fn title(account: &Account) -> String {
     format!(" {whose}{cgroup} ")
 }
 
-fn per_second(state: &State, count: f64) -> f64 {
-    count / (state.elapsed_ns / 1e9).max(1e-9)
-}
-
 /// The calls, and what else costs time.
 fn requests(state: &State, account: &Account, frame: &mut Frame<'_>, area: Rect) {
     let right = |text: String| Cell::from(Text::from(text).alignment(Alignment::Right));
     let titles = ["count/s", "failed/s", "each", "ms/s"].map(|title| right(title.into()));
     let header = Row::new([Cell::from("request")].into_iter().chain(titles)).style(Style::new().dim());
     let line = |line: &AccountLine| {
-        let failed = if line.failed > 0 { rate(per_second(state, line.failed as f64)) } else { String::new() };
+        let failed = if line.failed > 0 { rate(state.per_second(line.failed as f64)) } else { String::new() };
         let none = || if line.is_priced_together() { String::new() } else { "-".into() };
         let each = line.each().map_or_else(none, |each| Nanoseconds(each).to_string());
-        let all = line.cost_ns.map_or_else(none, |all| cost(per_second(state, all / 1e6)));
-        let count = rate(per_second(state, line.count as f64));
+        let all = line.cost_ns.map_or_else(none, |all| cost(state.per_second(all / 1e6)));
+        let count = rate(state.per_second(line.count as f64));
         let numbers = [count, failed, each, all].map(right);
         Row::new([Cell::from(printable(&line.what))].into_iter().chain(numbers))
     };
@@ -100,13 +96,13 @@ fn trend(state: &State, entry: &Entry, frame: &mut Frame<'_>, area: Rect) {
 fn sequences(state: &State, account: &Account, frame: &mut Frame<'_>, area: Rect) {
     let mut lines = Vec::new();
     if !account.errors.is_empty() {
-        let times = |count: u64| rate(per_second(state, count as f64));
+        let times = |count: u64| rate(state.per_second(count as f64));
         let errors = account.errors.iter().map(|error| format!("{} {}/s", printable(&error.name), times(error.count)));
         let text = errors.collect::<Vec<_>>().join(", ");
         lines.push(Line::from(vec![Span::from("errors ").dim(), Span::from(text)]));
     }
     for pair in &account.pairs {
-        let times = rate(per_second(state, pair.count as f64));
+        let times = rate(state.per_second(pair.count as f64));
         let text = format!("{times:>8}/s  {}, {}", printable(&pair.first), printable(&pair.then));
         lines.push(Line::from(text));
     }

@@ -4,8 +4,8 @@ use analysis::bill::Account;
 use ratatui_core::backend::TestBackend;
 use ratatui_core::terminal::Terminal;
 
-use super::{about, process, second, some, state_of};
-use crate::screen::{About, Key, Settings, State, draw};
+use super::{about, process, second, settings, some, state_of};
+use crate::screen::{About, Key, State, draw};
 
 fn drawn(state: &mut State, width: u16, height: u16) -> TestBackend {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a terminal in memory");
@@ -44,7 +44,7 @@ fn help() {
 fn without_counts_and_prices_it_shows_what_is_missing() {
     let notes = vec!["No calls are counted, so calls are missing. eBPF: this process may not.".into()];
     let about = About { counts_calls: false, prices: None, source: "accounts".into(), notes, ..about() };
-    let mut state = State::new(about, Settings::default());
+    let mut state = State::new(about, settings());
     let waiting = frame(&mut state, 60, 12);
     assert!(waiting.contains("waiting for the first interval"), "{waiting}");
     state.update(second(vec![Account { lines: Vec::new(), cost_ns: None, ..process(10, "cat", 5) }]));

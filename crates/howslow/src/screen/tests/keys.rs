@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
-use super::{names, process, second, some, state_of};
-use crate::screen::{Action, Column, Key, State, View};
+use super::{about, names, process, second, settings, some, state_of};
+use crate::screen::{About, Action, Column, Key, Settings, State, View};
 
 fn press(state: &mut State, text: &str) {
     for character in text.chars() {
@@ -35,6 +35,19 @@ fn rows_are_sorted_by_the_column_of_the_key() {
     assert_eq!(state.settings.sort, Column::Name, "around");
     state.press(Key::Left);
     assert_eq!(state.settings.sort, Column::Switches);
+}
+
+#[test]
+fn keys_sort_by_the_columns_that_are_shown() {
+    let about = About { counts_calls: false, prices: None, ..about() };
+    let mut state = State::new(about, Settings { sort: Column::Kernel, ..settings() });
+    state.update(second(some()));
+    state.press(Key::Left);
+    assert_eq!(state.settings.sort, Column::Pid, "calls, errors and costs are not shown");
+    press(&mut state, "2");
+    assert_eq!(state.settings.sort, Column::Kernel);
+    press(&mut state, "9");
+    assert_eq!(state.settings.sort, Column::Kernel, "there is no ninth");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::{benchmark, git_in, text};
 use crate::beside::usable_cpu;
 use crate::filter::{errno, filtered};
-use crate::support::{count, folder, found, is_gone, until};
+use crate::support::{self, count, folder, found, is_gone, until};
 
 const UNPINNED: &str = "this process may not be pinned to a CPU";
 
@@ -46,9 +46,9 @@ fn killed_while_the_old_revision_is_built_it_leaves_nothing() {
     let began = data.path().join("began");
     let cargo = data.path().join("cargo");
     testing::executable(&cargo, format!("#!/bin/sh\necho $$ >'{}'\nexec sleep 1000\n", text(&began)).as_bytes());
-    let mut howslow = Command::new(assert_cmd::cargo::cargo_bin!("howslow"));
+    let mut howslow = support::program(&data);
     howslow.args(["time", "--bench", "target/release/deps/sums-1", "--against", "HEAD"]).current_dir(&place);
-    howslow.env("CARGO", &cargo).env("TMPDIR", &scratch).env("HOWSLOW_DATA", data.path());
+    howslow.env("CARGO", &cargo).env("TMPDIR", &scratch);
     let mut howslow = howslow.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
     let builder = found("the build", || fs::read_to_string(&began).ok()?.trim().parse().ok());
     assert_eq!(git(&["worktree", "list"]).lines().count(), 2);

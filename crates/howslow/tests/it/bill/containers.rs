@@ -81,9 +81,9 @@ const IN_A_NAMESPACE_OF_CGROUPS: &str = r#"
     unshare -C -m sh -c '
         umount "$0"; mount -t cgroup2 none "$0"; mkdir "$0/below"
         sh -c "echo \$\$ > \"$0/below/cgroup.procs\"; while :; do /bin/true; done" & busy=$!
-        sleep 0.2
+        until read -r pid < "$0/below/cgroup.procs"; do sleep 0.02; done
         "$1" bill --cgroup "$0/below" --source ebpf --for 400ms --json
-        kill $busy; wait $busy 2>/dev/null; rmdir "$0/below" || { sleep 0.5; rmdir "$0/below"; }' "$0" "$1"
+        kill $busy; wait $busy 2>/dev/null; until rmdir "$0/below" 2>/dev/null; do sleep 0.02; done' "$0" "$1"
     echo $$ > "$0/cgroup.procs"; rmdir "$own""#;
 
 fn a_cgroup_is_counted_from_within_a_namespace_of_cgroups() {

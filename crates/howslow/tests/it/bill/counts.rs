@@ -1,6 +1,7 @@
 //! Counts beside those of strace, for commands that make the same calls each time; and each way of counting beside the other.
 
 use super::*;
+use crate::support::is_installed;
 
 /// Commands that do the same each time, threads left out: what those wait for differs.
 const COMMANDS: [&[&str]; 13] = [
@@ -46,13 +47,13 @@ fn straced(data: &TempDir, place: &Path, words: &[&str]) -> Calls {
 #[test]
 fn counts_are_those_of_strace_and_the_same_by_each_way_of_counting() {
     let sources = possible();
-    if Command::new("strace").arg("-V").output().is_err() {
+    if !is_installed("strace") {
         return testing::not_tested!("strace is not installed; apt-get install strace");
     }
     testing::interruptible();
     let data = folder();
     for words in COMMANDS {
-        if Command::new(words[0]).arg("--version").output().is_err() {
+        if !is_installed(words[0]) {
             testing::left_out!("{} is not installed", words[0]);
             continue;
         }

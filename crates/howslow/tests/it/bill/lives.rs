@@ -4,29 +4,15 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::Child;
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process_group};
+
 use super::*;
-use crate::support::until;
-
-/// A line of the status of a process.
-fn status_of(pid: u32, key: &str) -> Option<String> {
-    let text = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    text.lines().find_map(|line| line.strip_prefix(key)).map(|value| value.trim().into())
-}
-
-fn is_in(pid: u32, states: [char; 2]) -> bool {
-    status_of(pid, "State:").is_some_and(|state| state.starts_with(states))
-}
-
-fn signal(pid: impl ToString, name: &str) {
-    let sent = Command::new("kill").args([&format!("-{name}"), "--", &pid.to_string()]).status();
-    assert!(sent.expect("kill runs").success(), "{name}");
-}
+use crate::support::{is_gone, kill, program, state, status_of, until};
 
 /// A started `howslow bill`, with pipes, in a group of its own; and the number that its command writes first.
 fn started(data: &TempDir, options: &[&str], script: &str) -> (Child, u32) {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("howslow"));
-    command.env("HOWSLOW_DATA", data.path()).env("HOWSLOW_PRICES", "kept").process_group(0);
-    command.arg("bill").args(options).args(["--", "sh", "-c", script]).stdin(Stdio::piped());
+    let mut command = program(data);
+    command.arg("bill").args(options).args(["--", "sh", "-c", script]).process_group(0).stdin(Stdio::piped());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("howslow runs");
     let (mut line, output) = (String::new(), child.stdout.as_mut().expect("a pipe"));
     std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut line).expect("a line");
@@ -47,12 +33,13 @@ fn a_command_stops_goes_on_and_ends_as_without_a_bill() {
 
 fn a_stop_and_ctrl_c_reach_it(data: &TempDir, source: &str) {
     let (child, command) = started(data, &["--source", source], "echo $$; kill -STOP $$; exec sleep 100");
-    until("the stop", || is_in(command, ['T', 't']));
+    let is_stopped = || matches!(state(command), Some('T' | 't'));
+    until("the stop", is_stopped);
     std::thread::sleep(Duration::from_millis(50));
-    assert!(is_in(command, ['T', 't']), "{source}: it stays stopped until it is continued");
-    signal(command, "CONT");
+    assert!(is_stopped(), "{source}: it stays stopped until it is continued");
+    kill(command, Signal::CONT);
     until("sleep", || status_of(command, "Name:").is_some_and(|name| name == "sleep"));
-    signal(format!("-{}", child.id()), "INT");
+    kill_process_group(Pid::from_child(&child), Signal::INT).expect("sent");
     let output = child.wait_with_output().expect("it ends");
     let page = String::from_utf8_lossy(&output.stderr);
     // The command's status, or the same signal if the command did not end in time.
@@ -60,16 +47,16 @@ fn a_stop_and_ctrl_c_reach_it(data: &TempDir, source: &str) {
     assert!(status.code() == Some(130) || status.signal() == Some(libc::SIGINT), "{status}: {page}");
     assert!(page.contains("bill of sh") && page.contains("2 programs executed"), "{source}: {page}");
     // The signal was sent to both. The command may take a moment longer to end.
-    until(source, || status_of(command, "State:").is_none_or(|state| state.starts_with('Z')));
+    until(source, || is_gone(command));
 }
 
 #[test]
 fn a_command_that_is_alternated_ends_with_howslow() {
     let data = folder();
     let (mut child, command) = started(&data, &["--alternate", "2"], "echo $$; exec sleep 100");
-    signal(child.id(), "TERM");
+    kill(child.id(), Signal::TERM);
     assert_eq!(child.wait().expect("it ends").code(), Some(143));
-    until("its end", || status_of(command, "State:").is_none_or(|state| state.starts_with('Z')));
+    until("its end", || is_gone(command));
 }
 
 /// Also, a signal that is ignored stays ignored.
@@ -94,7 +81,7 @@ fn what_it_leaves_behind_goes_on(data: &TempDir, source: &str) {
     let left = bill.seen.processes.iter().find(|process| process.running).expect("it runs");
     let pid = left.pid.expect("its id");
     assert_eq!(status_of(pid, "TracerPid:").as_deref(), Some("0"), "{source}");
-    signal(pid, "KILL");
+    kill(pid, Signal::KILL);
 }
 
 fn it_goes_on_when_howslow_is_killed(data: &TempDir, source: &str) {
@@ -109,7 +96,7 @@ fn it_goes_on_when_howslow_is_killed(data: &TempDir, source: &str) {
     let forked = || fs::read_to_string(format!("/proc/{command}/stat")).expect("it runs");
     let before = forked();
     until("its next child", || forked() != before);
-    signal(command, "KILL");
+    kill(command, Signal::KILL);
 }
 
 #[test]
@@ -117,8 +104,8 @@ fn a_process_is_watched_until_it_ends() {
     let data = folder();
     let mut asleep = Command::new("sleep").arg("100").spawn().expect("sleep");
     let mut over = Command::new("true").spawn().expect("true");
-    until("its end", || is_in(over.id(), ['Z', 'Z']));
-    until("its sleep", || is_in(asleep.id(), ['S', 'S']));
+    until("its end", || is_gone(over.id()));
+    until("its sleep", || state(asleep.id()) == Some('S'));
     for source in possible().into_iter().chain(["accounts"]) {
         let bill = |words: &[&str]| howslow(&data).args(["bill", "--source", source]).args(words).assert();
         // A tracer stops it once, for which it is charged.
@@ -180,10 +167,9 @@ fn one_that_works_is_watched_and_ends(data: &TempDir, source: &str) {
     let script = "while [ ! -e \"$0\" ]; do sleep 0.05; done; times > \"$1\"
         i=0; while [ $i -lt 500 ]; do (exit 0); i=$((i+1)); done; times > \"$2\"";
     let mut target = Command::new("sh").args(["-c", script]).args([&enough, &before, &after]).spawn().expect("sh");
-    let mut bill = Command::new(assert_cmd::cargo::cargo_bin!("howslow"));
-    bill.env("HOWSLOW_DATA", data.path()).env("HOWSLOW_PRICES", "kept").stdout(Stdio::null()).stderr(Stdio::null());
+    let mut bill = program(data);
     bill.args(["bill", "--source", source, "--every", "50ms", "-p", &target.id().to_string(), "-o"]).arg(&file);
-    let mut watching = bill.spawn().expect("howslow runs");
+    let mut watching = bill.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("howslow runs");
     let is_counted = || {
         let bill = file.exists().then(|| Bill::read(&file));
         bill.is_some_and(|bill| {

@@ -1,8 +1,7 @@
 //! Programs that do one thing as often as they can, on all CPUs: what a bill says of each stays within what can be.
 
-use std::process::Command;
-
 use super::*;
+use crate::support::is_installed;
 
 /// Stressors of stress-ng that change nothing outside of their own processes and folder.
 const STRESSORS: &str = "access aio alarm chdir chmod clone close daemon dentry dir dup env epoll eventfd exit-group fault fcntl fifo flock \
@@ -17,7 +16,7 @@ fn no_figure_of_a_stressed_kernel_exceeds_what_can_be() {
     if testing::is_for_later("savings") {
         return;
     }
-    if Command::new("stress-ng").arg("--version").output().is_err() {
+    if !is_installed("stress-ng") {
         return testing::not_tested!("there is no stress-ng; the package stress-ng is one");
     }
     let (place, file) = (folder(), data.path().join("bill.json"));

@@ -8,7 +8,7 @@ use assert_cmd::cargo::cargo_bin;
 use rustix::process::Signal;
 
 use super::run_in;
-use crate::support::{REPLAY, comes, folder, kill, until};
+use crate::support::{REPLAY, comes, folder, kill, status_of, until};
 
 /// The least that a pipe holds.
 const LEAST: usize = 4096;
@@ -64,12 +64,8 @@ fn bill(place: &tempfile::TempDir, target: &[&str]) -> Command {
 /// A process that is traced is let go at its next event, so this one has events.
 fn lets_go_of_the_program_in_time(place: &tempfile::TempDir) {
     let mut watched = Command::new("sh").args(["-c", "while :; do sleep 0.05; done"]).spawn().expect("sh");
-    let pid = watched.id().to_string();
-    let is_traced = || {
-        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("our child");
-        status.lines().any(|line| line.starts_with("TracerPid:") && !line.ends_with("\t0"))
-    };
-    let mut command = bill(place, &["-p", &pid, "--source", "ptrace"]);
+    let is_traced = || status_of(watched.id(), "TracerPid:").expect("our child") != "0";
+    let mut command = bill(place, &["-p", &watched.id().to_string(), "--source", "ptrace"]);
     command.args(["--for", "1s"]);
     let (mut running, pipe) = unread(command);
     let full = comes(|| is_full(&pipe));

@@ -17,6 +17,11 @@ pub struct Cluster {
     nodes: usize,
 }
 
+/// Daemons are also where only root looks for programs.
+fn path() -> String {
+    format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default())
+}
+
 impl Cluster {
     /// Starts a controller and this many nodes: node1, node2... `None` if Slurm is not installed.
     pub fn start(nodes: usize) -> Option<Cluster> {
@@ -24,7 +29,7 @@ impl Cluster {
             return None;
         }
         let needed = ["munged", "slurmctld", "slurmd", "sbatch", "setpriv"];
-        let path = format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default());
+        let path = path();
         let there = |name: &&str| path.split(':').any(|folder| Path::new(folder).join(name).is_file());
         if let Some(missing) = needed.iter().find(|name| !there(name)) {
             testing::not_tested!("{missing} is not installed; apt-get install slurmctld slurmd slurm-client munge");
@@ -101,8 +106,7 @@ impl Cluster {
     fn daemon(&mut self, name: &str, program: &str, arguments: &[&str]) {
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL", program]).args(arguments);
-        command.env("PATH", format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default()));
-        command.env("SLURM_CONF", self.configuration()).process_group(0);
+        command.env("PATH", path()).env("SLURM_CONF", self.configuration()).process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         self.daemons.push((name.into(), command.spawn().expect("a daemon")));
     }

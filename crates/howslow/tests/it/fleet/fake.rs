@@ -5,25 +5,25 @@ use std::process::{Command, Output};
 
 use assert_cmd::cargo::cargo_bin;
 use fleet::Stage;
+use rustix::process::Signal;
 use tempfile::TempDir;
 
 use super::{TINY, ended, node, small_program, state};
-use crate::support::{EXAMPLE, folder, until};
+use crate::support::{EXAMPLE, count, folder, has_signal, kill, path_with, until};
 
 /// No process of Linux has a greater number.
 const MOST_PROCESSES: u32 = 1 << 22;
 
-/// `sbatch`: runs the script at once for most nodes. The node's name says what goes wrong. `@` stands for the test's folder.
-const SBATCH: &str = include_str!("fake/sbatch.sh");
-
-const SQUEUE: &str = include_str!("fake/squeue.sh");
-
-const SCONTROL: &str = include_str!("fake/scontrol.sh");
-
-const SACCT: &str = include_str!("fake/sacct.sh");
-
-/// A howslow that writes a document of another version and clock.
-const OTHER_HOWSLOW: &str = include_str!("fake/howslow.sh");
+/// The programs of the scheduler. `sbatch` runs the script at once for most nodes; the node's name says what goes wrong. Accounting knows
+/// what became of one job that left the queue. `@` stands for the test's folder.
+const SCHEDULER: [(&str, &str); 6] = [
+    ("sbatch", include_str!("fake/sbatch.sh")),
+    ("squeue", include_str!("fake/squeue.sh")),
+    ("scontrol", include_str!("fake/scontrol.sh")),
+    ("sacct", include_str!("fake/sacct.sh")),
+    ("sinfo", "sed 's/$/|idle|all*|none/' @/hostnames"),
+    ("scancel", "echo \"$@\" >>@/cancelled"),
+];
 
 struct Fake(TempDir);
 
@@ -36,13 +36,7 @@ impl Fake {
             std::fs::create_dir(at.join(name)).expect("a folder");
         }
         std::fs::write(at.join("hostnames"), hostnames).expect("names");
-        for (name, text) in [("sbatch", SBATCH), ("squeue", SQUEUE), ("scontrol", SCONTROL)] {
-            fake.program("bin", name, text);
-        }
-        fake.program("bin", "sinfo", "sed 's/$/|idle|all*|none/' @/hostnames");
-        fake.program("bin", "scancel", "echo \"$@\" >>@/cancelled");
-        // Accounting knows what became of one job that left the queue.
-        fake.program("bin", "sacct", SACCT);
+        SCHEDULER.iter().for_each(|(name, text)| fake.program("bin", name, text));
         fake
     }
 
@@ -59,10 +53,10 @@ impl Fake {
         testing::executable(&at.join(name), format!("#!/bin/sh\n{text}").as_bytes());
     }
 
-    /// A node that has a howslow of its own, which gives the example with these changes.
+    /// A node that has a howslow of its own, which writes the example with these changes.
     fn other(&self, node: &str, changes: &[(&str, &str)]) {
         let folder = format!("bin-{node}");
-        self.program(&folder, "howslow", OTHER_HOWSLOW);
+        self.program(&folder, "howslow", include_str!("fake/howslow.sh"));
         let text = changes.iter().fold(EXAMPLE.to_owned(), |text, (from, to)| {
             assert!(text.contains(from), "the example lacks {from}");
             text.replacen(from, to, 1)
@@ -72,8 +66,10 @@ impl Fake {
 
     fn fleet(&self, words: &[&str]) -> Output {
         let mut command = Command::new(cargo_bin!("howslow"));
-        let path = format!("{}:{}", self.path().join("bin").display(), std::env::var("PATH").unwrap_or_default());
-        command.env("PATH", path).env("HOWSLOW_TEST_SECRET", "secret").env("HOWSLOW_DATA", self.path().join("data"));
+        command
+            .env("PATH", path_with(&self.path().join("bin")))
+            .env("HOWSLOW_TEST_SECRET", "secret")
+            .env("HOWSLOW_DATA", self.path().join("data"));
         command.args(["fleet"]).args(words).output().expect("it starts")
     }
 
@@ -93,7 +89,6 @@ fn a_scheduler_that_refuses_loses_and_talks_nonsense_costs_only_the_nodes_concer
     std::fs::write(fake.path().join("nonsense"), "").expect("a file");
     fake.program("bin-foreign", "uname", "case $1 in -m) echo riscv64 ;; *) echo foreign ;; esac");
     let program = small_program();
-    let program = program.to_str().expect("a plain path");
     // On the first node: what an attempt left that was killed, and what one has that works for a fleet of another folder.
     let leftover =
         |process: u32| std::env::temp_dir().join(format!("howslow-fleet-odd-n0.{process}.{}", std::process::id()));
@@ -167,18 +162,19 @@ fn jobs_that_wait_go_on_without_us_and_are_cancelled_on_request() {
     assert!(!fake.path().join("cancelled").exists());
     let fleet = state(&fake.path().join("data"), "long-waits");
     assert_eq!(fleet.nodes[0].attempts[0].stage, Stage::Waiting);
-    let mut other = Command::new(cargo_bin!("howslow"));
-    let path = format!("{}:{}", fake.path().join("bin").display(), std::env::var("PATH").unwrap_or_default());
-    other.env("PATH", path).env("HOWSLOW_DATA", fake.path().join("data")).args(["fleet", "attach", "--every", "200ms"]);
+    let mut other = Command::new("nohup");
+    other.arg(cargo_bin!("howslow")).args(["fleet", "attach", "--every", "200ms"]);
+    other.env("PATH", path_with(&fake.path().join("bin"))).env("HOWSLOW_DATA", fake.path().join("data"));
     let mut attached = other.stderr(std::process::Stdio::null()).spawn().expect("it starts");
     let folder = fleet::Folder::at(&fake.path().join("data/fleet"));
     until("the lock", || folder.lock("long-waits").is_err());
     let second = fake.fleet(&["attach", "long-waits"]);
     let errors = errors_of(&second);
     assert!(second.status.code() == Some(1) && errors.contains("another howslow follows"), "{errors}");
+    // A terminal that is closed does not end what nohup started.
+    assert!(has_signal(attached.id(), "SigIgn:", Signal::HUP));
     // Ctrl-C requests nothing of the jobs.
-    let pid = rustix::process::Pid::from_child(&attached);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("a signal");
+    kill(attached.id(), Signal::INT);
     assert_eq!(attached.wait().expect("it ends").code(), Some(130));
     assert!(!fake.path().join("cancelled").exists(), "Ctrl-C cancelled jobs");
     let cancelled = fake.fleet(&["cancel"]);
@@ -213,7 +209,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_submitted() {
         let result = fake.fleet(words);
         assert_eq!(result.status.code(), Some(2), "{words:?}: {}", errors_of(&result));
     }
-    assert_eq!(std::fs::read_dir(fake.path().join("jobs")).expect("jobs").count(), 0, "something was submitted");
+    assert_eq!(count(fake.path().join("jobs")), 0, "something was submitted");
     let mut nobody = Command::new(cargo_bin!("howslow"));
     nobody.args(["fleet", "run", "--slurm", "--installed"]).env("HOWSLOW_DATA", fake.path().join("data"));
     let nobody = nobody.env("PATH", "/nonexistent").output().expect("it starts");

@@ -43,7 +43,6 @@ fn eight_nodes_of_which_four_fail_and_are_finished_later() {
     let Some(mut cluster) = Cluster::start(8) else { return };
     let data = folder();
     let program = small_program();
-    let program = program.to_str().expect("a plain path");
     cluster.printed_by(&["scontrol", "update", "nodename=node1", "state=drain", "reason=bad DIMM | A2; $(id)"]);
 
     // Begun by one process, which is killed; followed by another.

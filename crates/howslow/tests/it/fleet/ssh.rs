@@ -9,7 +9,7 @@ use fleet::Stage;
 use tempfile::TempDir;
 
 use super::{TINY, ended, small_program, state};
-use crate::support::{Ours, folder, until};
+use crate::support::{Ours, count, folder, path_with, until};
 
 /// A server that lets in who has the test's key, and a home folder whose client knows it.
 struct Server {
@@ -62,8 +62,7 @@ impl Server {
 
     fn fleet(&self, data: &Path, words: &[&str]) -> Command {
         let mut command = Command::new(cargo_bin!("howslow"));
-        let path = std::env::var("PATH").unwrap_or_default();
-        command.env("PATH", format!("{}:{path}", self.home.path().join("bin").display()));
+        command.env("PATH", path_with(&self.home.path().join("bin")));
         command.arg("fleet").args(words).env("HOWSLOW_DATA", data).env_remove("SSH_AUTH_SOCK");
         command
     }
@@ -77,7 +76,6 @@ fn hosts_are_measured_over_ssh_and_left_as_they_were() {
     let closed = TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr()).expect("a port").port();
     let hosts = format!("127.0.0.1:{port},localhost:{port},127.0.0.1:{port},127.0.0.1:{closed}");
     let program = small_program();
-    let program = program.to_str().expect("a plain path");
     let words = [&["run", "--ssh", &hosts, "--id", "few", "--binary", program, "--budget", "1s"][..], &TINY].concat();
     let result = server.fleet(data.path(), &words).output().expect("it starts");
     let errors = String::from_utf8_lossy(&result.stderr).into_owned();
@@ -89,8 +87,7 @@ fn hosts_are_measured_over_ssh_and_left_as_they_were() {
         ended(&fleet, &name, Stage::Done, "");
     }
     ended(&fleet, &format!("127.0.0.1:{closed}"), Stage::Refused, "Connection refused");
-    let documents = std::fs::read_dir(&fleet.documents).expect("documents").count();
-    assert_eq!(documents, 2);
+    assert_eq!(count(&fleet.documents), 2);
 
     // What runs on a host outlives the program here, can be cancelled, and is finished later.
     let target = format!("127.0.0.1:{port}");

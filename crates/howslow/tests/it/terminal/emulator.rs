@@ -158,14 +158,30 @@ impl Terminal {
         })
     }
 
-    /// Answers this many questions and reads nothing more. Before the last answer the terminal is filled, so that what is sent next finds
-    /// no room, however little it is.
-    pub fn answer_until_full(&self, questions: usize) {
+    /// Fills it, so that what is written next finds no room, however little it is.
+    pub fn fill(&self) {
         /// What the reader's side holds: N_TTY_BUF_SIZE, less one.
         const LINE: u64 = 4095;
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let other = ioctl_tiocgptpeer(&self.master, flags).expect("its other end");
         fcntl_setfl(&other, OFlags::NONBLOCK).expect("no waiting");
+        let text = vec![0; 64 << 10];
+        let fill = || {
+            // Where a long text finds no room, a short one may.
+            for length in [text.len(), 256, 1] {
+                while write(&other, &text[..length]) != Err(Errno::AGAIN) {}
+            }
+        };
+        // The kernel moves the first of it to the reader's side, which makes room once more.
+        until("a full terminal", || {
+            fill();
+            ioctl_fionread(&self.master).is_ok_and(|bytes| bytes >= LINE)
+        });
+        fill();
+    }
+
+    /// Answers this many questions and reads nothing more. Before the last answer the terminal is filled.
+    pub fn answer_until_full(&self, questions: usize) {
         let (mut parser, mut room, mut answered) = (Parsed::nothing().parser, vec![0; 64 << 10], 0);
         while answered < questions {
             let length = read(&self.master, &mut room).expect("output");
@@ -173,18 +189,7 @@ impl Terminal {
             let answer = std::mem::take(&mut parser.callbacks_mut().0);
             answered += usize::from(!answer.is_empty());
             if answered == questions {
-                // The kernel moves the first of it to the reader's side, which makes room once more.
-                let fill = || {
-                    // Where a long text finds no room, a short one may.
-                    for length in [room.len(), 256, 1] {
-                        while write(&other, &room[..length]) != Err(Errno::AGAIN) {}
-                    }
-                };
-                until("a full terminal", || {
-                    fill();
-                    ioctl_fionread(&self.master).is_ok_and(|bytes| bytes >= LINE)
-                });
-                fill();
+                self.fill();
             }
             assert_eq!(write(&self.master, &answer), Ok(answer.len()));
         }

@@ -6,7 +6,7 @@ use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 
 use super::json;
-use crate::support::{comes, family, folder, howslow, is_gone, until};
+use crate::support::{comes, family, folder, howslow, is_gone, program, until};
 
 /// Only programs that are not installed may be missing.
 fn check_missing(document: &Value) {
@@ -62,7 +62,7 @@ fn pseudo_terminals_are_measured_without_a_terminal() {
 
 pub fn a_killed_measurement_leaves_nothing_behind() {
     let place = folder();
-    let mut command = Command::new(cargo_bin("howslow"));
+    let mut command = program(&place);
     command.args(["terminal", "--pty", "--budget", "60s"]).env("TMPDIR", place.path());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut running = command.spawn().expect("it starts");

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use super::*;
 use crate::call_names::CallNames;
+use crate::counter::Counter;
 use crate::counts::{Call, Times};
 use crate::{Options, Source, Target, tested};
 
@@ -27,10 +28,10 @@ static NAMES: OnceLock<CallNames> = OnceLock::new();
 fn stretch(recent: &mut Recent, ended: &[Task], running: &[Task]) -> Vec<(Option<u32>, u64)> {
     recent.begin();
     for task in ended {
-        recent.ended(&mut task.clone(), None);
+        recent.ended(&mut task.clone());
     }
-    let mut running: Vec<UsingTask> = running.iter().map(|task| (task.clone(), None)).collect();
-    running.retain_mut(|(task, used)| recent.ran(task, *used));
+    let mut running = running.to_vec();
+    running.retain_mut(|task| recent.ran(task));
     recent.keep(&HashSet::new());
     let names = NAMES.get_or_init(CallNames::default);
     let counted = recent.fold.with_running(&running, names, &mut cgroup::Names::default());
@@ -123,8 +124,10 @@ fn the_system_is_observed_stretch_by_stretch() {
 fn what_follows_an_ended_thread_of_this_process_is_watched() {
     let Some(mut stretches) = of_the_system() else { return };
     let (mut children, mut seen) = (BTreeSet::new(), BTreeSet::new());
+    // Before they are folded: on a busy machine, not all of a stretch are listed.
     let note = |stretches: &mut Stretches, seen: &mut BTreeSet<u32>| {
-        seen.extend(stretches.take().expect("a stretch").seen.processes.iter().filter_map(|process| process.pid));
+        stretches.collect().expect("what ended");
+        seen.extend(stretches.ended.drain(..).map(|task| task.process));
     };
     for _ in 0..100 {
         std::thread::spawn(|| std::thread::sleep(Duration::from_micros(1))).join().expect("it ends");
@@ -141,7 +144,9 @@ fn what_follows_an_ended_thread_of_this_process_is_watched() {
             return;
         }
     }
-    panic!("{:?} were ignored", children.difference(&seen));
+    let missing: Vec<&u32> = children.difference(&seen).collect();
+    let losses = stretches.observer.counter.as_ref().map(Counter::losses).unwrap_or_default();
+    assert!(missing.len() as u64 <= losses.together + losses.tasks, "{missing:?} were ignored");
 }
 
 fn reads(process: u32) -> bool {

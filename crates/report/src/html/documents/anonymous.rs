@@ -23,10 +23,11 @@ impl AnonymousDocument {
     fn collect(&mut self, value: &Value, key: &str) {
         match value {
             Value::String(text) => {
-                if let Some((kind, name)) = kind_of(key, text) {
-                    let next =
-                        format!("{kind} {}", self.names.values().filter(|known| known.starts_with(kind)).count() + 1);
-                    self.names.entry(name.into()).or_insert(next);
+                if let Some((kind, name)) = kind_of(key, text)
+                    && !self.names.contains_key(name)
+                {
+                    let known = self.names.values().filter(|known| known.starts_with(kind)).count();
+                    self.names.insert(name.into(), format!("{kind} {}", known + 1));
                 }
             }
             Value::Array(items) => items.iter().for_each(|item| self.collect(item, key)),

@@ -27,7 +27,7 @@ pub(super) fn bill(document: &Value, id: String) -> Section {
     let findings: Vec<_> = findings.map(|finding| format!("{}{}", text(finding, "text"), saves(finding))).collect();
     let none = if findings.is_empty() { "No habit that costs time was found.".to_string() } else { String::new() };
     let flame = Flame::from_folded(&stacks(seen));
-    let (shown, rest) = lines(document);
+    let [shown, rest] = lines(document);
     Section::new(id, "Bill")
         .with(Block::Text(head))
         .with(Block::Heading("What could be saved".into()))
@@ -54,13 +54,10 @@ fn saves(finding: &Value) -> String {
 }
 
 /// The lines, dearest first: a few, and the others.
-fn lines(document: &Value) -> (BlockTable, BlockTable) {
-    let titles = ["what", "times", "bytes", "failed", "CPU time measured", "by its price", "on the wall"];
-    let mut shown = BlockTable::new("<>>>>>>", &titles);
-    let mut rest = shown.clone();
-    for (place, row) in items(document, "rows").iter().take(MOST).enumerate() {
+fn lines(document: &Value) -> [BlockTable; 2] {
+    let cells = |row: &Value| {
         let bytes = number(row, "bytes").filter(|bytes| *bytes > 0.0);
-        let cells = vec![
+        vec![
             text(row, "what").to_string(),
             count(number(row, "count")),
             bytes.map_or_else(String::new, |bytes| Amount(bytes).of("B")),
@@ -68,30 +65,25 @@ fn lines(document: &Value) -> (BlockTable, BlockTable) {
             time(row.get("measured").and_then(|figure| number(figure, "ns"))),
             time(number(row, "cpu_ns")),
             time(row.get("total").and_then(|figure| number(figure, "ns"))),
-        ];
-        if place < FEW { shown.rows.push(cells) } else { rest.rows.push(cells) }
-    }
-    (shown, rest)
+        ]
+    };
+    let mut shown: Vec<Vec<String>> = items(document, "rows").iter().take(MOST).map(cells).collect();
+    let rest = shown.split_off(shown.len().min(FEW));
+    let titles = ["what", "times", "bytes", "failed", "CPU time measured", "by its price", "on the wall"];
+    [shown, rest].map(|rows| BlockTable::new("<>>>>>>", &titles, rows))
 }
 
 fn waits(seen: &Value) -> BlockTable {
-    let mut table =
-        BlockTable::new("<<>>>>", &["in the call", "for", "times", "together", "half within", "99 in 100 within"]);
     let together = &seen["together"];
     let mut waits: Vec<&Value> = items(together, "waits").iter().collect();
     let total = |wait: &Value| number(wait, "total_ns").unwrap_or(0.0);
     waits.sort_by(|one, other| total(other).total_cmp(&total(one)));
-    for wait in waits.into_iter().take(FEW) {
-        table.rows.push(vec![
-            text(wait, "call").into(),
-            text(wait, "reason").into(),
-            count(number(wait, "count")),
-            time(number(wait, "total_ns")),
-            time(number(wait, "p50_ns")),
-            time(number(wait, "p99_ns")),
-        ]);
-    }
-    table
+    let rows = waits.into_iter().take(FEW).map(|wait| {
+        let [call, reason] = ["call", "reason"].map(|key| text(wait, key).to_string());
+        let [together, half, most] = ["total_ns", "p50_ns", "p99_ns"].map(|key| time(number(wait, key)));
+        vec![call, reason, count(number(wait, "count")), together, half, most]
+    });
+    BlockTable::new("<<>>>>", &["in the call", "for", "times", "together", "half within", "99 in 100 within"], rows)
 }
 
 /// The stacks of a bill: those of its samples if it has some, else each pair of calls of each process.
@@ -122,8 +114,7 @@ fn stacks(seen: &Value) -> String {
 pub(super) fn changes(document: &Value, id: String) -> Section {
     let names = super::json::texts(document, "bills");
     let [before, after] = [0, 1].map(|place| names.get(place).cloned().unwrap_or_default());
-    let mut figures = BlockTable::new("<>>><", &["for each unit", "before", "after", "after over before", "verdict"]);
-    for figure in items(document, "figures").iter().take(MOST) {
+    let figures = items(document, "figures").iter().take(MOST).map(|figure| {
         let name = text(figure, "figure");
         let is_time = ["elapsed", "cpu", "user", "kernel", "waiting"].contains(&name);
         let cell = |key: &str| if is_time { time(number(figure, key)) } else { count(number(figure, key)) };
@@ -131,19 +122,20 @@ pub(super) fn changes(document: &Value, id: String) -> Section {
         let ratio = ratio.collect::<Vec<_>>().join(" – ");
         let verdict = text(figure, "verdict");
         let verdict = if verdict == "single" { "one run each: no verdict" } else { verdict };
-        figures.rows.push(vec![name.into(), cell("before"), cell("after"), ratio, verdict.into()]);
-    }
-    let mut rows =
-        BlockTable::new("<>>>>>>", &["line", "times before", "after", "CPU before", "after", "waits before", "after"]);
-    for row in items(document, "rows").iter().take(MOST) {
+        vec![name.into(), cell("before"), cell("after"), ratio, verdict.into()]
+    });
+    let figures =
+        BlockTable::new("<>>><", &["for each unit", "before", "after", "after over before", "verdict"], figures);
+    let rows = items(document, "rows").iter().take(MOST).map(|row| {
         let pair = |key: &str| [0, 1].map(|place| items(row, key).get(place).and_then(Value::as_f64));
         let counts = pair("count").map(count);
         let times = [pair("cpu_ns"), pair("waited_ns")].concat().into_iter().map(time);
-        rows.rows.push([text(row, "what").to_string()].into_iter().chain(counts).chain(times).collect());
-    }
+        [text(row, "what").to_string()].into_iter().chain(counts).chain(times).collect()
+    });
+    let titles = ["line", "times before", "after", "CPU before", "after", "waits before", "after"];
     Section::new(id, "Bills before and after")
         .with(Block::Text(format!("Before: {before}. After: {after}. The unit is the {}.", text(document, "unit"))))
         .with(Block::Table(figures))
         .with(Block::Heading("What changed, line by line".into()))
-        .with(Block::Table(rows))
+        .with(Block::Table(BlockTable::new("<>>>>>>", &titles, rows)))
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use record::units::{counted, percent};
+use record::units::counted;
 use serde_json::Value;
 
 use super::super::form::{Block, BlockTable, Section};
-use super::json::{MOST, added, items, number, text, word};
+use super::json::{MOST, added, items, number, share, text, word};
 use crate::chart::Heat;
 use crate::fleet_report::nodes_by_families;
 
@@ -23,7 +23,7 @@ pub(super) fn fleet(document: &Value, id: String) -> Section {
         counted(nodes as u64, "node"),
         counted(classes.len() as u64, "class"),
         counted(slow.len() as u64, "node"),
-        number(document, "false_share").map_or_else(|| "-".into(), percent)
+        share(number(document, "false_share"))
     );
     let mut section = Section::new(id, "Fleet").with(Block::Text(head)).with(Block::Table(slow_nodes(slow)));
     section = section.with(Block::Table(doubted(document))).with(Block::List(populations(document)));
@@ -39,9 +39,7 @@ pub(super) fn fleet(document: &Value, id: String) -> Section {
 }
 
 fn slow_nodes(slow: &[Value]) -> BlockTable {
-    let mut table =
-        BlockTable::new("<<<<<", &["slow node", "class", "slower than its class by", "in", "likely causes"]);
-    for node in slow.iter().take(MOST) {
+    let rows = slow.iter().take(MOST).map(|node| {
         let families = items(node, "families");
         let by: Vec<String> =
             families.iter().take(4).map(|family| family.get("ratio").map(added).unwrap_or_default()).collect();
@@ -49,19 +47,18 @@ fn slow_nodes(slow: &[Value]) -> BlockTable {
         let cause = |cause: &Value| format!("{} ({})", word(cause, "kind").replace('_', " "), text(cause, "because"));
         let causes: Vec<String> = items(node, "causes").iter().take(6).map(cause).collect();
         let [name, class] = ["node", "class"].map(|key| text(node, key).to_string());
-        table.rows.push(vec![name, class, by.join("; "), names.join("; "), causes.join("; ")]);
-    }
-    table
+        vec![name, class, by.join("; "), names.join("; "), causes.join("; ")]
+    });
+    BlockTable::new("<<<<<", &["slow node", "class", "slower than its class by", "in", "likely causes"], rows)
 }
 
 fn doubted(document: &Value) -> BlockTable {
-    let mut table = BlockTable::new("<<<<", &["not accused: figures in doubt", "slower by", "in", "doubt"]);
-    for node in items(document, "doubted").iter().take(MOST) {
+    let rows = items(document, "doubted").iter().take(MOST).map(|node| {
         let ratio = node.get("ratio").map(added).unwrap_or_default();
         let [name, family, doubt] = ["node", "family", "doubt"].map(|key| text(node, key).to_string());
-        table.rows.push(vec![name, ratio, family, doubt]);
-    }
-    table
+        vec![name, ratio, family, doubt]
+    });
+    BlockTable::new("<<<<", &["not accused: figures in doubt", "slower by", "in", "doubt"], rows)
 }
 
 fn populations(document: &Value) -> Vec<String> {
@@ -71,7 +68,7 @@ fn populations(document: &Value) -> Vec<String> {
             "Class {}, {}: two populations; {slower} nodes are slower by {} than {} others, so that nobody is called slow in it.",
             text(population, "class"),
             text(population, "family"),
-            number(population, "ratio").map_or_else(|| "-".into(), |ratio| percent(ratio - 1.0)),
+            share(number(population, "ratio").map(|ratio| ratio - 1.0)),
             number(population, "faster").unwrap_or(0.0)
         )
     };
@@ -84,23 +81,19 @@ fn class_text(class: &Value) -> String {
     let parts: Vec<String> =
         items(class, "parts").iter().filter_map(part).map(|part| part.chars().take(100).collect()).collect();
     format!(
-        "{}, {} runs: {}",
+        "{}, {}: {}",
         counted(items(class, "nodes").len() as u64, "node"),
-        number(class, "runs").unwrap_or(0.0),
+        counted(number(class, "runs").unwrap_or(0.0) as u64, "run"),
         parts.join(", ")
     )
 }
 
 fn differing(class: &Value) -> BlockTable {
-    let mut table = BlockTable::new("<<<", &["node that differs", "in", "is"]);
-    for difference in items(class, "differing").iter().take(100) {
-        table.rows.push(vec![
-            text(difference, "node").into(),
-            text(difference, "part").into(),
-            text(difference, "is").chars().take(100).collect(),
-        ]);
-    }
-    table
+    let rows = items(class, "differing").iter().take(100).map(|difference| {
+        let [node, part] = ["node", "part"].map(|key| text(difference, key).to_string());
+        vec![node, part, text(difference, "is").chars().take(100).collect()]
+    });
+    BlockTable::new("<<<", &["node that differs", "in", "is"], rows)
 }
 
 /// Every node by every family: the named ones first, then the slowest.

@@ -44,16 +44,15 @@ pub(super) fn interference<'v>(document: &'v Value, id: String) -> Section {
             }));
         }
     }
-    let mut several =
-        BlockTable::new("<<>>>", &["work", "beside", "measured", "predicted by the product", "by the sum"]);
-    for row in items(document, "together").iter().take(KINDS) {
+    let several = items(document, "together").iter().take(KINDS).map(|row| {
         let points =
             |key: &str| number(row, key).map_or_else(|| "-".into(), |value| format!("{:+.1} %", (value - 1.0) * 100.0));
         let measured = row.get("measured").map(added).unwrap_or_default();
         let beside = super::json::texts(row, "beside").join(", ");
-        several.rows.push(vec![text(row, "victim").into(), beside, measured, points("product"), points("sum")]);
-    }
-    section.with_titled("Several at once", Block::Table(several))
+        vec![text(row, "victim").into(), beside, measured, points("product"), points("sum")]
+    });
+    let titles = ["work", "beside", "measured", "predicted by the product", "by the sum"];
+    section.with_titled("Several at once", Block::Table(BlockTable::new("<<>>>", &titles, several)))
 }
 
 fn place_text(place: &str) -> &str {

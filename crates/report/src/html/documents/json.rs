@@ -42,12 +42,19 @@ pub(super) fn share(share: Option<f64>) -> String {
     share.map_or_else(|| "-".into(), record::units::percent)
 }
 
+/// A number by its first digits; `-` if there is none.
+pub(super) fn amount(number: Option<f64>) -> String {
+    number.map_or_else(|| "-".into(), record::units::significant)
+}
+
+/// Bytes a second; `-` if there are none.
+pub(super) fn rate(bytes_per_second: Option<f64>) -> String {
+    bytes_per_second.map_or_else(|| "-".into(), |rate| record::units::Amount(rate).of("B/s"))
+}
+
 /// A count; `-` if there is none.
 pub(super) fn count(count: Option<f64>) -> String {
-    let shown = |count: f64| {
-        if count.fract() == 0.0 && count.abs() < 100.0 { format!("{count}") } else { record::units::grouped(count) }
-    };
-    count.map_or_else(|| "-".into(), shown)
+    count.map_or_else(|| "-".into(), crate::text::events)
 }
 
 /// How much more or less than 1 a ratio with its ends is: `+5.1 % (4.2 to 6.0)`.

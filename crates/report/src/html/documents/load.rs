@@ -1,11 +1,11 @@
 //! A load of scripted users: response, throughput and idle by users, the model's line beside them, the memory cliff.
 
 use analysis::by_key;
-use record::units::{counted, significant};
+use record::units::counted;
 use serde_json::Value;
 
 use super::super::form::{Block, BlockTable, Section};
-use super::json::{items, number, share, text, word};
+use super::json::{amount, count, items, number, share, text, time, word};
 use crate::chart::{Axis, Chart, Series, Unit};
 
 const MOST: usize = 200;
@@ -16,17 +16,15 @@ pub(super) fn load(document: &Value, id: String) -> Section {
     let mut section =
         Section::new(id, format!("Load: {}", text(document, "plan"))).with(Block::Table(table(&measured)));
     let response = |entry: &Value| number(entry.get("all")?.get("mean_s")?, "value").map(|seconds| seconds * 1e9);
-    let charts: [(&str, &str, Unit, FigureOf<'_>, FigureOf<'_>); 3] = [
-        ("Mean response by users", "response", Unit::Nanoseconds, &response, &|figures| {
-            number(figures, "response_s").map(|seconds| seconds * 1e9)
-        }),
-        ("Throughput by users", "interactions", Unit::PerSecond, &|entry| number(entry, "throughput"), &|figures| {
-            number(figures, "throughput")
-        }),
-        ("Idle by users", "idle", Unit::Share, &idle, &idle),
+    let of_model = |figures: &Value| number(figures, "response_s").map(|seconds| seconds * 1e9);
+    let throughput = |entry: &Value| number(entry, "throughput");
+    let charts: [(&str, &str, Unit, FigureOf, FigureOf); 3] = [
+        ("Mean response by users", "response", Unit::Nanoseconds, response, of_model),
+        ("Throughput by users", "interactions", Unit::PerSecond, throughput, throughput),
+        ("Idle by users", "idle", Unit::Share, idle, idle),
     ];
     for (title, label, unit, of, of_model) in charts {
-        let model = curves(&predicted, &|forecast| of_model(forecast.get("predicted")?), "model: ");
+        let model = curves(&predicted, |forecast| of_model(forecast.get("predicted")?), "model: ");
         section = section.with(Block::Chart(Chart {
             title: title.into(),
             x: Axis::linear("users", Unit::Count),
@@ -47,10 +45,10 @@ fn idle(entry: &Value) -> Option<f64> {
 }
 
 /// Reads a figure of a configuration.
-type FigureOf<'a> = &'a dyn Fn(&Value) -> Option<f64>;
+type FigureOf = fn(&Value) -> Option<f64>;
 
 /// A curve by users for each set of configurations that are otherwise alike.
-fn curves(of: &[&Value], read: FigureOf<'_>, before: &str) -> Vec<Series> {
+fn curves(of: &[&Value], read: impl Fn(&Value) -> Option<f64>, before: &str) -> Vec<Series> {
     let point = |entry: &&Value| {
         let configuration = entry.get("configuration")?;
         Some((curve_name(configuration), (number(configuration, "users")?, read(entry)?)))
@@ -77,27 +75,26 @@ fn curve_name(configuration: &Value) -> String {
 }
 
 fn table(measured: &[&Value]) -> BlockTable {
-    let titles = ["configuration", "users", "a second", "mean response", "p95", "idle", "faults from the device"];
-    let mut table = BlockTable::new("<>>>>>>", &titles);
-    for row in measured {
+    let rows = measured.iter().map(|row| {
         let configuration = &row["configuration"];
         let all = &row["all"];
-        let seconds = |value: Option<f64>| super::json::time(value.map(|seconds| seconds * 1e9));
+        let seconds = |value: Option<f64>| time(value.map(|seconds| seconds * 1e9));
         let p95 = items(all, "percentiles").iter().find(|percentile| number(percentile, "share") == Some(0.95));
         let p95 = p95
             .and_then(|percentile| percentile.get("response_s"))
             .and_then(|response| response.as_f64().or_else(|| number(response, "value")));
-        table.rows.push(vec![
+        vec![
             curve_name(configuration),
-            super::json::count(number(configuration, "users")),
-            number(row, "throughput").map_or_else(|| "-".into(), significant),
+            count(number(configuration, "users")),
+            amount(number(row, "throughput")),
             seconds(all.get("mean_s").and_then(|mean| number(mean, "value"))),
             seconds(p95),
             share(idle(row)),
-            super::json::count(number(all, "major_faults")),
-        ]);
-    }
-    table
+            count(number(all, "major_faults")),
+        ]
+    });
+    let titles = ["configuration", "users", "a second", "mean response", "p95", "idle", "faults from the device"];
+    BlockTable::new("<>>>>>>", &titles, rows)
 }
 
 fn cliff_chart(cliff: &Value) -> Chart {

@@ -1,10 +1,9 @@
 //! Noise: how long a computing program is taken away, and by whom.
 
-use record::units::significant;
 use serde_json::Value;
 
 use super::super::form::{Block, BlockTable, Section};
-use super::json::{items, number, share, text, time};
+use super::json::{amount, items, number, share, text, time};
 use crate::chart::Chart;
 use crate::noise::{gaps_at_least, gaps_chart};
 
@@ -16,34 +15,36 @@ const CURVES: usize = 8;
 pub(super) fn noise(document: &Value, id: String) -> Section {
     let all = items(document, "cpus");
     let cpus: Vec<&Value> = all.iter().take(CPUS).collect();
-    let mut table =
-        BlockTable::new("<>>>>>", &["CPU", "lost", "steal", "gaps a second", "half within", "99 in 100 within"]);
-    let mut causes = BlockTable::new("<<>>>>", &["CPU", "cause", "share of the time", "a second", "each", "longest"]);
-    for cpu in &cpus {
+    let name = |cpu: &Value| number(cpu, "cpu").map_or_else(String::new, |cpu| format!("{cpu}"));
+    let rows = cpus.iter().map(|cpu| {
         let percentile = |wanted: f64| {
             let found = items(cpu, "percentiles").iter().find(|entry| number(entry, "share") == Some(wanted));
             time(found.and_then(|entry| number(entry, "ns")))
         };
-        let name = number(cpu, "cpu").map_or_else(String::new, |cpu| format!("{cpu}"));
-        table.rows.push(vec![
-            name.clone(),
+        vec![
+            name(cpu),
             share(number(cpu, "lost")),
             share(number(cpu, "steal")),
-            number(cpu, "gaps_per_second").map_or_else(|| "-".into(), significant),
+            amount(number(cpu, "gaps_per_second")),
             percentile(0.5),
             percentile(0.99),
-        ]);
-        for cause in items(cpu, "causes").iter().take(CAUSES) {
-            causes.rows.push(vec![
-                name.clone(),
-                text(cause, "name").into(),
-                share(number(cause, "share")),
-                number(cause, "per_second").map_or_else(|| "-".into(), significant),
-                time(number(cause, "each_ns")),
-                time(number(cause, "longest_ns")),
-            ]);
-        }
-    }
+        ]
+    });
+    let titles = ["CPU", "lost", "steal", "gaps a second", "half within", "99 in 100 within"];
+    let table = BlockTable::new("<>>>>>", &titles, rows);
+    let causes = cpus.iter().flat_map(|cpu| items(cpu, "causes").iter().take(CAUSES).map(move |cause| (cpu, cause)));
+    let causes = causes.map(|(cpu, cause)| {
+        vec![
+            name(cpu),
+            text(cause, "name").into(),
+            share(number(cause, "share")),
+            amount(number(cause, "per_second")),
+            time(number(cause, "each_ns")),
+            time(number(cause, "longest_ns")),
+        ]
+    });
+    let titles = ["CPU", "cause", "share of the time", "a second", "each", "longest"];
+    let causes = BlockTable::new("<<>>>>", &titles, causes);
     Section::new(id, "Noise")
         .with(Block::Text(about(all.len())))
         .with(Block::Table(table))

@@ -24,7 +24,7 @@ fn blocks(value: &Value, depth: usize) -> Vec<Block> {
 }
 
 fn object(fields: &Map<String, Value>, depth: usize) -> Vec<Block> {
-    let mut table = BlockTable::new("<<", &["field", "value"]);
+    let mut rows = Vec::new();
     let mut inner = Vec::new();
     for (name, value) in fields.iter().take(MOST_FIELDS) {
         let is_simple = match value {
@@ -33,12 +33,12 @@ fn object(fields: &Map<String, Value>, depth: usize) -> Vec<Block> {
             _ => true,
         };
         if is_simple {
-            table.rows.push(vec![name.clone(), cell(value)]);
+            rows.push(vec![name.clone(), cell(value)]);
         } else if depth < DEEPEST {
             inner.push(Block::Folded(name.clone(), blocks(value, depth + 1)));
         }
     }
-    [Block::Table(table)].into_iter().chain(inner).collect()
+    [Block::Table(BlockTable::new("<<", &["field", "value"], rows))].into_iter().chain(inner).collect()
 }
 
 /// A list of objects as a table of the fields that they have.
@@ -48,14 +48,10 @@ pub(super) fn list(items: &[Value]) -> Block {
     if names.is_empty() {
         return Block::List(items.iter().take(MOST_ROWS).map(cell).collect());
     }
-    let mut table = BlockTable::new(&"<".repeat(names.len()), &names);
-    for item in items.iter().take(MOST_ROWS) {
-        table.rows.push(names.iter().map(|name| item.get(*name).map(cell).unwrap_or_default()).collect());
-    }
-    if items.len() > MOST_ROWS {
-        table.rows.push(vec![format!("and {} more", items.len() - MOST_ROWS)]);
-    }
-    Block::Table(table)
+    let row = |item: &Value| names.iter().map(|name| item.get(*name).map(cell).unwrap_or_default()).collect();
+    let more = (items.len() > MOST_ROWS).then(|| vec![format!("and {} more", items.len() - MOST_ROWS)]);
+    let rows = items.iter().take(MOST_ROWS).map(row).chain(more);
+    Block::Table(BlockTable::new(&"<".repeat(names.len()), &names, rows))
 }
 
 pub(super) fn cell(value: &Value) -> String {
@@ -63,13 +59,9 @@ pub(super) fn cell(value: &Value) -> String {
     let text = match value {
         Value::Null => "-".into(),
         Value::String(text) => text.chars().take(MOST).collect(),
-        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), number_text),
+        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), crate::text::number),
         Value::Array(items) => items.iter().take(20).map(cell).collect::<Vec<_>>().join(", "),
         other => serde_json::to_string(other).unwrap_or_default(),
     };
     text.chars().take(MOST).collect()
-}
-
-fn number_text(value: f64) -> String {
-    if value.fract() == 0.0 && value.abs() < 1e15 { format!("{value}") } else { record::units::significant(value) }
 }

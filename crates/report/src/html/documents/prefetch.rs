@@ -1,11 +1,10 @@
 //! The tuner of a reader: the rate by how far ahead and how much at a time is requested.
 
 use record::Bytes;
-use record::units::Amount;
 use serde_json::Value;
 
 use super::super::form::{Block, BlockTable, Section};
-use super::json::{items, number, text};
+use super::json::{self, items, number, text};
 use crate::chart::{Heat, Unit};
 
 const MOST: usize = 40;
@@ -33,16 +32,13 @@ pub(super) fn prefetch(document: &Value, id: String) -> Section {
         let bytes = |key: &str| number(held, key).map_or_else(|| "-".into(), |bytes| Bytes(bytes as u64).to_string());
         format!("{} ahead in requests of {}", bytes("distance"), bytes("quantity"))
     };
-    let mut plain = BlockTable::new("<>", &["without a window", "rate"]);
-    for tried in items(document, "plain").iter().take(MOST) {
-        let rate = median(tried).map_or_else(|| "-".into(), |rate| Amount(rate).of("B/s"));
-        plain.rows.push(vec![text(tried, "of").into(), rate]);
-    }
+    let plain = items(document, "plain").iter().take(MOST);
+    let plain = plain.map(|tried| vec![text(tried, "of").into(), json::rate(median(tried))]);
     Section::new(id, "Prefetch")
         .with(Block::Text(format!("Best: {}. Recommended: {}.", window("best"), window("recommended"))))
         .with(Block::Heat(heat))
-        .with(Block::Table(plain))
-        .with(Block::List(super::json::texts(document, "notes")))
+        .with(Block::Table(BlockTable::new("<>", &["without a window", "rate"], plain)))
+        .with(Block::List(json::texts(document, "notes")))
 }
 
 fn median(tried: &Value) -> Option<f64> {

@@ -7,11 +7,9 @@ use super::json::{MOST, all_texts, items, number, text, texts, time};
 use super::other;
 
 pub(super) fn study(document: &Value, id: String) -> Section {
-    let mut tested = BlockTable::new("<<<", &["the paper says", "here", "in the paper"]);
-    for finding in items(document, "findings").iter().take(MOST) {
-        let words = ["claim", "answer", "answer_in_the_paper"].map(|key| text(finding, key).to_string());
-        tested.rows.push(words.to_vec());
-    }
+    let words = |finding: &Value| ["claim", "answer", "answer_in_the_paper"].map(|key| text(finding, key).to_string());
+    let tested = items(document, "findings").iter().take(MOST).map(|finding| words(finding).to_vec());
+    let tested = BlockTable::new("<<<", &["the paper says", "here", "in the paper"], tested);
     let section = Section::new(id, format!("Study: {}", text(document, "title"))).with(Block::Table(tested));
     items(document, "tables").iter().take(MOST).fold(section, |section, table| {
         section.with_titled(text(table, "title"), Block::Table(printed(table))).with(Block::List(texts(table, "notes")))
@@ -27,11 +25,9 @@ fn printed(table: &Value) -> BlockTable {
         shown.iter().map(|&place| columns[place].trim_end_matches("_ns").replace('_', " ")).collect();
     let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
     let sides: String = (0..titles.len()).map(|place| if place == 0 { '<' } else { '>' }).collect();
-    let mut block = BlockTable::new(&sides, &titles);
-    for row in items(table, "rows").iter().take(MOST).filter_map(Value::as_array) {
-        block.rows.push(shown.iter().map(|&place| cell(row.get(place).unwrap_or(&Value::Null))).collect());
-    }
-    block
+    let cells = |row: &Vec<Value>| shown.iter().map(|&place| cell(row.get(place).unwrap_or(&Value::Null))).collect();
+    let rows = items(table, "rows").iter().take(MOST).filter_map(Value::as_array).map(cells);
+    BlockTable::new(&sides, &titles, rows)
 }
 
 /// A time or a figure with its interval, or what else stands there.

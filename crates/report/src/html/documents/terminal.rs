@@ -1,10 +1,9 @@
 //! Pseudo-terminals: the paper's Figures 2-1 and 2-2, keystrokes, transfers, editors.
 
-use record::units::Amount;
 use serde_json::Value;
 
 use super::super::form::{Block, BlockTable, Section};
-use super::json::{MOST, count, items, number, text, time};
+use super::json::{self, MOST, count, items, number, text, time};
 use super::other;
 use crate::terminal::pseudo::{DrawnFlow, flow_charts};
 
@@ -26,8 +25,7 @@ pub(super) fn terminal(document: &Value, id: String) -> Section {
 }
 
 fn keystrokes(document: &Value) -> BlockTable {
-    let mut table = BlockTable::new("<>>>>", &["echoed by", "typed apart", "half within", "90 in 100", "99 in 100"]);
-    for typed in items(document, "keystrokes").iter().take(MOST) {
+    let rows = items(document, "keystrokes").iter().take(MOST).map(|typed| {
         let quantiles = typed.get("latency").map_or(&[][..], |latency| items(latency, "quantiles"));
         let within = |name| {
             let found = quantiles.iter().find(|quantile| text(quantile, "name") == name);
@@ -35,21 +33,19 @@ fn keystrokes(document: &Value) -> BlockTable {
         };
         let apart = number(typed, "pause_s").filter(|&pause| pause > 0.0).map(|pause| pause * 1e9);
         let apart = apart.map_or_else(|| "in a row".into(), |ns| time(Some(ns)));
-        table.rows.push(vec![text(typed, "echo").into(), apart, within("p50"), within("p90"), within("p99")]);
-    }
-    table
+        vec![text(typed, "echo").into(), apart, within("p50"), within("p90"), within("p99")]
+    });
+    BlockTable::new("<>>>>", &["echoed by", "typed apart", "half within", "90 in 100", "99 in 100"], rows)
 }
 
 fn transfers(document: &Value) -> BlockTable {
-    let mut table = BlockTable::new("<<>>>", &["input", "echo", "bytes a read", "reads", "rate"]);
-    for transfer in items(document, "transfers").iter().take(MOST) {
+    let rows = items(document, "transfers").iter().take(MOST).map(|transfer| {
         let echo = if transfer["echo"] == true { "yes" } else { "no" };
         let rate = number(transfer, "bytes").zip(number(transfer, "elapsed_s")).map(|(bytes, s)| bytes / s);
-        let rate = rate.map_or_else(|| "-".into(), |rate| Amount(rate).of("B/s"));
         let [size, reads] = ["read_bytes", "reads"].map(|key| count(number(transfer, key)));
-        table.rows.push(vec![text(transfer, "input").into(), echo.into(), size, reads, rate]);
-    }
-    table
+        vec![text(transfer, "input").into(), echo.into(), size, reads, json::rate(rate)]
+    });
+    BlockTable::new("<<>>>", &["input", "echo", "bytes a read", "reads", "rate"], rows)
 }
 
 #[cfg(test)]

@@ -24,24 +24,21 @@ pub(super) fn watch(document: &Value, id: String) -> Section {
         let started = text(change, "started");
         let since = if started.is_empty() { String::new() } else { format!(" at {started}") };
         let seen = if runs == 1.0 { "only the newest run shows it".into() } else { format!("{runs} runs show it") };
-        let mut costs = BlockTable::new("<>>>", &["cost", "times", "low – high", ""]);
-        for cost in items(change, "costs").iter().take(MOST) {
-            let ends = [number(cost, "low"), number(cost, "high")]
-                .map(|end| end.map_or_else(|| "-".into(), |end| format!("{end:.3}")));
+        let costs = items(change, "costs").iter().take(MOST).map(|cost| {
+            let [times, low, high] = ["ratio", "low", "high"]
+                .map(|key| number(cost, key).map_or_else(|| "-".into(), |of| format!("{of:.3}")));
             let lasts = if cost.get("lasts").and_then(Value::as_bool) == Some(false) { "not any more" } else { "" };
-            let times = number(cost, "ratio").map_or_else(|| "-".into(), |ratio| format!("{ratio:.3}"));
-            costs.rows.push(vec![text(cost, "cost").into(), times, ends.join(" – "), lasts.into()]);
-        }
-        let mut also = BlockTable::new("<<<", &["what else changed then", "before", "after"]);
-        for fact in items(change, "also").iter().take(40) {
+            vec![text(cost, "cost").into(), times, format!("{low} – {high}"), lasts.into()]
+        });
+        let also = items(change, "also").iter().take(40).map(|fact| {
             let value = |key: &str| fact.get(key).map(cell).unwrap_or_default();
-            also.rows.push(vec![text(fact, "field").into(), value("before"), value("after")]);
-        }
+            vec![text(fact, "field").into(), value("before"), value("after")]
+        });
         let changed = counted(items(change, "costs").len() as u64, "cost");
         section = section
             .with(Block::Heading(format!("{changed} changed{since}; {seen}")))
-            .with(Block::Table(costs))
-            .with(Block::Table(also));
+            .with(Block::Table(BlockTable::new("<>>>", &["cost", "times", "low – high", ""], costs)))
+            .with(Block::Table(BlockTable::new("<<<", &["what else changed then", "before", "after"], also)));
     }
     for series in items(document, "series").iter().take(CHANGES) {
         section = section.with(Block::Chart(chart(series)));

@@ -3,7 +3,7 @@
 use analysis::bill::Bill;
 use record::{CallCount, NamedCount, Observation, Requests};
 
-use super::exposition::{Dialect, Exposition, Kind, labels};
+use super::exposition::{Dialect, Exposition, Kind};
 
 /// A family of counters. The unit is the end of its name, if it has one.
 fn counted<'a, const N: usize>(
@@ -13,8 +13,8 @@ fn counted<'a, const N: usize>(
     samples: impl IntoIterator<Item = ([(&'static str, &'a str); N], f64)>,
 ) {
     text.family(name, Kind::Counter, help);
-    for (pairs, value) in samples {
-        text.sample(&labels(pairs), value);
+    for (labels, value) in samples {
+        text.sample(&labels, value);
     }
 }
 
@@ -22,7 +22,7 @@ fn counted<'a, const N: usize>(
 pub fn bill_metrics(seen: &Observation, bill: &Bill, dialect: Dialect) -> String {
     let mut text = Exposition::new(dialect);
     text.family("howslow_watch", Kind::Info, "What is watched, and how it is counted.");
-    text.sample(&labels([("what", seen.what.as_str()), ("source", seen.source.as_str())]), 1.0);
+    text.sample(&[("what", &seen.what), ("source", &seen.source)], 1.0);
     counted(&mut text, "howslow_watched_seconds", "How long it was watched.", [([], seen.elapsed_ns / 1e9)]);
     calls(&mut text, &seen.together);
     processes(&mut text, seen);
@@ -62,7 +62,7 @@ fn processes(text: &mut Exposition, seen: &Observation) {
     }
     text.family("howslow_process_calls", Kind::Gauge, "System calls of all processes that have this name now.");
     for (name, count) in by_name {
-        text.sample(&labels([("process", name)]), count as f64);
+        text.sample(&[("process", name)], count as f64);
     }
 }
 
@@ -82,7 +82,7 @@ fn priced(text: &mut Exposition, seen: &Observation, bill: &Bill) {
     // Which price a call has depends on what else was counted, so that a line can become cheaper.
     text.family("howslow_priced_cpu_seconds", Kind::Gauge, "Processor time until now by the prices of a run.");
     for (row, ns) in bill.rows.iter().filter_map(|row| Some((row, row.whole_cpu_ns()?))) {
-        text.sample(&labels([("row", &row.what)]), ns / 1e9);
+        text.sample(&[("row", &row.what)], ns / 1e9);
     }
     if let Some(counting) = &seen.counting {
         let seconds = [([], counting.together_ns / 1e9)];

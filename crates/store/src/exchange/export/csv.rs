@@ -38,13 +38,7 @@ fn quoted(text: String) -> String {
 }
 
 fn field(cell: &Cell) -> String {
-    match cell {
-        Cell::Missing => String::new(),
-        Cell::Text(text) => harmless(text),
-        Cell::Number(number) => number.to_string(),
-        Cell::Count(count) => count.to_string(),
-        Cell::Flag(flag) => flag.to_string(),
-    }
+    if let Cell::Text(text) = cell { harmless(text) } else { cell.to_string() }
 }
 
 /// A spreadsheet runs text that begins like a formula, and texts may come from files of others. Such text gets an apostrophe

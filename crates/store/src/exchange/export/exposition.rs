@@ -24,14 +24,6 @@ pub(crate) enum Kind {
     Info,
 }
 
-/// The labels of a sample: names and values.
-pub(crate) type Labels = Vec<(String, String)>;
-
-/// Labels with fixed names.
-pub(crate) fn labels<const N: usize>(pairs: [(&str, &str); N]) -> Labels {
-    pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect()
-}
-
 /// An exposition that is being written, family by family.
 pub(crate) struct Exposition {
     dialect: Dialect,
@@ -68,9 +60,11 @@ impl Exposition {
         let _ = writeln!(self.text, "# HELP {written} {help}");
     }
 
-    /// A sample of the family. What is not finite, and a second sample with the same labels, is left out.
-    pub(crate) fn sample(&mut self, labels: &[(String, String)], value: f64) {
-        let shown: Vec<String> = labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
+    /// A sample of the family, with the names and values of its labels. What is not finite, and a second sample with the same
+    /// labels, is left out.
+    pub(crate) fn sample(&mut self, labels: &[(impl AsRef<str>, impl AsRef<str>)], value: f64) {
+        let shown = labels.iter().map(|(name, value)| format!("{}=\"{}\"", name.as_ref(), escaped(value.as_ref())));
+        let shown: Vec<String> = shown.collect();
         let shown = if shown.is_empty() { String::new() } else { format!("{{{}}}", shown.join(",")) };
         if !value.is_finite() || !self.written.insert(shown.clone()) {
             return;
@@ -111,10 +105,9 @@ mod tests {
     fn a_hostile_label_stays_a_label() {
         let mut text = Exposition::new(Dialect::Prometheus);
         text.family("howslow_cost_seconds", Kind::Gauge, "Costs.");
-        text.sample(&labels([("run", "a\"} 1\nroot{x=\"")]), 2.0);
-        text.sample(&labels([("run", "b\\")]), f64::NAN);
-        text.sample(&labels([("run", "b\\")]), 3.0);
-        text.sample(&labels([("run", "b\\")]), 4.0);
+        for (run, value) in [("a\"} 1\nroot{x=\"", 2.0), ("b\\", f64::NAN), ("b\\", 3.0), ("b\\", 4.0)] {
+            text.sample(&[("run", run)], value);
+        }
         let text = text.finish();
         let samples: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
         assert_eq!(samples.len(), 2, "{text}");

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::io::Write;
 
-use record::{Cost, Run, Value};
+use record::{Cost, FixedPoint, FixedTerm, Run, Value};
 
 use super::exporter::{Exporter, Written, only};
 
@@ -37,35 +37,31 @@ enum Unit {
     Nanoseconds,
 }
 
-/// An axis and what it must be.
-type Axis = (&'static str, Value<&'static str>);
-
 /// A line of lmbench: its name, its unit, and the operation at the point that does the same work.
 pub(crate) struct Line {
     name: &'static str,
     unit: Unit,
-    pub(crate) operation: &'static str,
-    at: &'static [Axis],
+    same: FixedTerm,
 }
 
-const fn line(name: &'static str, operation: &'static str, at: &'static [Axis]) -> Line {
-    Line { name, unit: Unit::Microseconds, operation, at }
+const fn line(name: &'static str, operation: &'static str, at: FixedPoint) -> Line {
+    Line { name, unit: Unit::Microseconds, same: FixedTerm { times: 1.0, operation, at } }
 }
 
-const fn instruction(name: &'static str, operation: &'static str, at: &'static [Axis]) -> Line {
-    Line { name, unit: Unit::Nanoseconds, operation, at }
+const fn instruction(name: &'static str, operation: &'static str, at: FixedPoint) -> Line {
+    Line { unit: Unit::Nanoseconds, ..line(name, operation, at) }
 }
 
 /// A message of 26 bytes to a partner on the same CPU. lmbench sends 1 byte, which costs the same, and lets the scheduler place
 /// the partner.
-const MESSAGE: &[Axis] = &[("distance", Value::Word("same")), ("size", Value::Number(26))];
-const WIDE: &[Axis] = &[("width", Value::Number(64))];
-const NARROW: &[Axis] = &[("width", Value::Number(32))];
-const SINGLE: &[Axis] = &[("precision", Value::Word("single")), ("vector", Value::Word("scalar"))];
-const DOUBLE: &[Axis] = &[("precision", Value::Word("double")), ("vector", Value::Word("scalar"))];
+const MESSAGE: FixedPoint = &[("distance", Value::Word("same")), ("size", Value::Number(26))];
+const WIDE: FixedPoint = &[("width", Value::Number(64))];
+const NARROW: FixedPoint = &[("width", Value::Number(32))];
+const SINGLE: FixedPoint = &[("precision", Value::Word("single")), ("vector", Value::Word("scalar"))];
+const DOUBLE: FixedPoint = &[("precision", Value::Word("double")), ("vector", Value::Word("scalar"))];
 
 /// The lines of single figures, in lmbench's order.
-pub(crate) const LINES: &[Line] = &[
+const LINES: &[Line] = &[
     line("Simple syscall", "syscall.getppid", &[]),
     line("Simple read", "syscall.read.zero", &[]),
     line("Simple write", "syscall.write.null", &[]),
@@ -91,15 +87,9 @@ pub(crate) fn line_of(name: &str) -> Option<&'static Line> {
 }
 
 impl Line {
-    fn is(&self, cost: &Cost) -> bool {
-        let same = |(axis, value): &Axis| cost.at.0.get(*axis) == Some(&value.value());
-        cost.operation == self.operation && cost.at.0.len() == self.at.len() && self.at.iter().all(same)
-    }
-
-    /// The operation and its point, as typed on the command line.
-    pub(crate) fn typed(&self) -> String {
-        let at = self.at.iter().map(|(axis, value)| ((*axis).to_string(), value.value()));
-        format!("{}{}", self.operation, record::Point(at.collect()))
+    /// The operation and its point, with plain numbers.
+    pub(crate) fn operation(&self) -> String {
+        self.same.term().name()
     }
 }
 
@@ -108,7 +98,7 @@ fn text(run: &Run) -> (String, usize) {
     let mut text = banner(run);
     let mut reported = 0;
     for line in LINES {
-        let Some(cost) = run.costs.iter().find(|cost| line.is(cost)) else { continue };
+        let Some(cost) = run.cost_of(&line.same.term()) else { continue };
         let us = cost.quoted().0 / 1e3;
         // lmbench prints no figure that is not positive.
         if !us.is_finite() || us <= 0.0 {
@@ -203,8 +193,8 @@ mod tests {
     #[test]
     fn a_line_is_that_of_one_point() {
         let pipe = line_of("Pipe latency").expect("a line");
-        assert_eq!(pipe.typed(), "pipe.roundtrip@distance=same,size=26");
-        assert_eq!(line_of("Simple syscall").map(Line::typed), Some("syscall.getppid".into()));
+        assert_eq!(pipe.operation(), "pipe.roundtrip@distance=same,size=26");
+        assert_eq!(line_of("Simple syscall").map(Line::operation), Some("syscall.getppid".into()));
         assert!(line_of("Simple stat").is_none(), "lmbench looks up a path of several folders");
     }
 }

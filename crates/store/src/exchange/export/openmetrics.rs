@@ -6,7 +6,7 @@ use std::io::Write;
 use record::{Cost, Run};
 
 use super::exporter::{Exporter, Written};
-use super::exposition::{Dialect, Exposition, Kind, Labels, label_name, labels};
+use super::exposition::{Dialect, Exposition, Kind, label_name};
 
 /// OpenMetrics, for scrapers.
 pub(super) const OPEN_METRICS: Exporter = Exporter {
@@ -47,7 +47,7 @@ fn written(runs: &[Run], dialect: Dialect, out: &mut dyn Write) -> Written {
     exposition.family("howslow_run", Kind::Info, "The run and its machine.");
     for run in runs {
         let machine = &run.machine;
-        let mut reported = labels([
+        let reported = [
             ("run", run.id.as_str()),
             ("started", &run.started),
             ("origin", run.origin.word()),
@@ -55,8 +55,8 @@ fn written(runs: &[Run], dialect: Dialect, out: &mut dyn Write) -> Written {
             ("cpu_model", &machine.cpu.model),
             ("kernel", &machine.kernel.release),
             ("hypervisor", machine.virtualization.hypervisor.as_deref().unwrap_or_default()),
-        ]);
-        reported.retain(|(_, value)| !value.is_empty());
+        ];
+        let reported: Vec<_> = reported.into_iter().filter(|(_, value)| !value.is_empty()).collect();
         exposition.sample(&reported, 1.0);
     }
     for (name, help, value) in GAUGES {
@@ -73,8 +73,9 @@ fn written(runs: &[Run], dialect: Dialect, out: &mut dyn Write) -> Written {
 
 /// The operation, what it is quoted by, and its axes. The run's id is a label only beside other runs: a scraper would
 /// otherwise begin a new series with every run.
-fn labels_of(cost: &Cost, run: &Run, runs: usize) -> Labels {
-    let mut all = labels([("operation", cost.operation.as_str()), ("figure", cost.headline.word())]);
+fn labels_of(cost: &Cost, run: &Run, runs: usize) -> Vec<(String, String)> {
+    let mut all =
+        vec![("operation".to_owned(), cost.operation.clone()), ("figure".to_owned(), cost.headline.word().to_owned())];
     if runs > 1 {
         all.push(("run".into(), run.id.clone()));
     }

@@ -8,7 +8,7 @@ use record::Run;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::imported::{Found, Repetitions, Source, run};
+use super::imported::{Found, Repetitions, Source, ns_in, run};
 use super::importer::{ImportError, Importer, MOST_BYTES, has_keys};
 
 const NAME: &str = "criterion";
@@ -132,25 +132,15 @@ impl Estimate {
 
 fn of_message(message: Message) -> Option<Found> {
     let (id, typical) = (message.id?, message.typical?);
-    let scale = unit(typical.unit.as_deref());
-    let samples = per_iteration(&message.measured_values, &message.iteration_count, unit(message.unit.as_deref()));
+    // What is not a time is no figure.
+    let [scale, scale_of_samples] = [typical.unit, message.unit].map(|unit| ns_in(unit.as_deref()).unwrap_or(f64::NAN));
+    let samples = per_iteration(&message.measured_values, &message.iteration_count, scale_of_samples);
     let [value, low, high] = [typical.estimate, typical.lower_bound, typical.upper_bound].map(|time| time * scale);
     let reported = Repetitions::Interval { value, low, high, samples };
     let bytes =
         |found: &Value| (found.get("unit")?.as_str()? == "bytes").then(|| found.get("per_iteration")?.as_u64())?;
     let bytes = message.throughput.iter().find_map(bytes);
     Some(Found { bytes: bytes.unwrap_or(0), ..Found::new(id, reported) })
-}
-
-/// ns in a unit; what is not a time is no figure.
-fn unit(name: Option<&str>) -> f64 {
-    match name {
-        None | Some("ns") => 1.0,
-        Some("us" | "µs") => 1e3,
-        Some("ms") => 1e6,
-        Some("s") => 1e9,
-        Some(_) => f64::NAN,
-    }
 }
 
 fn per_iteration(times: &[f64], counts: &[f64], scale: f64) -> Vec<f64> {

@@ -13,7 +13,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use super::imported::{Found, Repetitions, Source, id, run};
+use super::imported::{Found, Repetitions, Source, id, ns_in, run};
 use super::importer::{ImportError, Importer, has_keys};
 
 const NAME: &str = "google-benchmark";
@@ -166,16 +166,8 @@ impl GoogleEntry {
         }
     }
 
-    /// In ns; the unit is ns where it is missing.
     fn ns(&self, time: Option<f64>) -> Option<f64> {
-        let unit = match self.time_unit.as_deref() {
-            None | Some("ns") => 1.0,
-            Some("us") => 1e3,
-            Some("ms") => 1e6,
-            Some("s") => 1e9,
-            Some(_) => return None,
-        };
-        Some(time? * unit)
+        Some(time? * ns_in(self.time_unit.as_deref())?)
     }
 }
 

@@ -60,6 +60,17 @@ pub(super) struct Source {
     pub skipped: Vec<Skip>,
 }
 
+/// ns in a unit of time, which is ns where it is not stated; `None` if it is no unit of time.
+pub(super) fn ns_in(unit: Option<&str>) -> Option<f64> {
+    match unit {
+        None | Some("ns") => Some(1.0),
+        Some("us" | "µs") => Some(1e3),
+        Some("ms") => Some(1e6),
+        Some("s") => Some(1e9),
+        Some(_) => None,
+    }
+}
+
 /// The run of these costs. A cost whose figure is no number, or that stands there twice, is left out as a skip.
 pub(super) fn run(source: Source, found: Vec<Found>) -> Run {
     let mut costs: Vec<Cost> = Vec::new();

@@ -5,7 +5,7 @@ use record::{Machine, Point, Run, Value};
 
 use super::imported::{Found, Repetitions, Source, run};
 use super::importer::{ImportError, Importer};
-use crate::exchange::export::lmbench::line_of;
+use crate::exchange::export::lmbench::{Line, line_of};
 
 const NAME: &str = "lmbench";
 const MB: f64 = 1e6;
@@ -118,7 +118,7 @@ impl Reader {
             _ => return None,
         };
         let (name, at) = named(name.trim());
-        let like = line_of(name_of(line)).map(|line| line.typed());
+        let like = line_of(name_of(line)).map(Line::operation);
         let per = if bytes > 0 { "MB" } else { "operation" };
         let result = Found::new(dotted(&name), Repetitions::Processes(vec![ns]));
         Some(Found { summary: name, at, per: per.into(), bytes, like: like.into_iter().collect(), ..result })

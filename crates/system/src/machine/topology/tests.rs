@@ -1,23 +1,20 @@
 //! Recorded machines: each is a folder with the files that Linux shows on such a machine.
 
-use std::fs;
-
 use super::*;
+use crate::machine::recorded::Recorded;
 
 /// A folder with the files of a machine.
-struct Machine(tempfile::TempDir);
+struct Machine(Recorded);
 
 impl Machine {
     fn new(cpus: u32) -> Machine {
-        let machine = Machine(tempfile::tempdir().expect("a temporary folder"));
+        let machine = Machine(Recorded::empty());
         machine.file("sys/devices/system/cpu/online", &format!("0-{}", cpus - 1));
         machine
     }
 
     fn file(&self, path: &str, text: &str) {
-        let path = self.0.path().join(path);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder below ours");
-        fs::write(path, format!("{text}\n")).expect("a file in our folder");
+        self.0.add(path, format!("{text}\n"));
     }
 
     /// One file of every one of these CPUs.
@@ -29,30 +26,31 @@ impl Machine {
 
     /// These CPUs share a cache.
     fn cache(&self, cpus: &[u32], index: u32, level: u32, kind: &str) {
-        let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
-        for (name, text) in [("level", level.to_string()), ("type", kind.into()), ("shared_cpu_list", list.join(","))] {
+        for (name, text) in [("level", level.to_string()), ("type", kind.into()), ("shared_cpu_list", listed(cpus))] {
             self.files(cpus, &format!("cache/index{index}/{name}"), &text);
         }
     }
 
     /// These CPUs are one core with its own caches.
     fn core(&self, cpus: &[u32]) {
-        let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
-        self.files(cpus, "topology/core_cpus_list", &list.join(","));
+        self.files(cpus, "topology/core_cpus_list", &listed(cpus));
         self.cache(cpus, 0, 1, "Data");
         self.cache(cpus, 1, 1, "Instruction");
         self.cache(cpus, 2, 2, "Unified");
     }
 
     fn socket(&self, cpus: &[u32]) {
-        let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
         // The name in older kernels.
-        self.files(cpus, "topology/core_siblings_list", &list.join(","));
+        self.files(cpus, "topology/core_siblings_list", &listed(cpus));
     }
 
     fn topology(&self) -> Topology {
         Topology::read(self.0.path())
     }
+}
+
+fn listed(cpus: &[u32]) -> String {
+    cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
 }
 
 const EIGHT: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
@@ -176,7 +174,7 @@ fn kinds_of_cores_by_capacity_and_by_frequency() {
     machine.files(&[4, 5], "cpu_capacity", "446");
     machine.files(&[6, 7], "cpu_capacity", "906");
     assert_eq!(EIGHT.map(|cpu| machine.topology().kind_of(cpu)), [0, 0, 0, 0, 2, 2, 1, 1]);
-    let strongest = |cpus: &[u32]| strongest(&Host::below(machine.0.path()), cpus);
+    let strongest = |cpus: &[u32]| strongest(&machine.0.host(), cpus);
     assert_eq!([strongest(&[4, 5, 6, 7]), strongest(&[5, 4]), strongest(&EIGHT), strongest(&[])], [6, 5, 0, 0]);
     let machine = laptop();
     // Cores of one kind, one of which has a higher boost, and a kernel that gives all the same capacity.
@@ -189,8 +187,7 @@ fn kinds_of_cores_by_capacity_and_by_frequency() {
 
 #[test]
 fn without_files_any_other_cpu_is_somewhere_else() {
-    let empty = tempfile::tempdir().expect("a temporary folder");
-    let topology = Topology::read(empty.path());
+    let topology = Topology::read(Recorded::empty().path());
     assert_eq!(topology, Topology::default());
     assert_eq!(topology.partners_at(0, &[0, 1, 2], Distance::named("other")), [1, 2]);
     assert_eq!(topology.other(0, &[0, 1, 2]), Some(Distance::Unknown));

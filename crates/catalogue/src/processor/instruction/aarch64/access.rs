@@ -6,7 +6,7 @@ use std::arch::asm;
 use operation::{Axis, count, numbers, word, words};
 
 use super::super::CHAIN;
-use super::super::lanes::{LANES, Turns};
+use super::super::lanes::{LANES, Turns, Way};
 use super::turns::{beside, chain, narrow_beside, turns};
 
 /// Instructions on v0, filled from the last lane.
@@ -22,9 +22,6 @@ macro_rules! vector_chain {
         turns!(CHAIN, "x8", "x1", "x2", ["fmov d0, x8"], ["fmov x8, d0"], $line)
     };
 }
-
-/// How an access is done: its name on the axis, the feature it needs, its turns.
-pub(in super::super) type Way = (&'static str, &'static str, Turns);
 
 /// How an address is formed. `before` and `after` also change the register that holds it; `pair` loads two registers.
 pub(in super::super) const MODE: Axis =

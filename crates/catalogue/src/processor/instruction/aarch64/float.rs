@@ -4,7 +4,7 @@ use std::arch::asm;
 
 use operation::{Axis, word, words};
 
-use super::super::vectors::{CHAIN, LANES, NumberTurns, Vector, VectorRegisters};
+use super::super::vectors::{CHAIN, LANES, NumberTurns, Precisions, Vector, VectorRegisters};
 
 pub(in super::super) const FLOAT_CHAINS: Axis = word("vector", words!["scalar", "128"]);
 pub(in super::super) const FLOATS_BESIDE: Axis = FLOAT_CHAINS;
@@ -110,8 +110,6 @@ macro_rules! arithmetic {
         (precision!($name, 4, "s", ".4s"), precision!($name, 8, "d", ".2d"))
     };
 }
-
-type Precisions = (&'static [Vector], &'static [Vector]);
 
 pub(in super::super) const FLOAT_ADD: Precisions = arithmetic!("fadd");
 pub(in super::super) const FLOAT_MULTIPLY: Precisions = arithmetic!("fmul");

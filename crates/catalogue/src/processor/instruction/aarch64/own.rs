@@ -11,7 +11,7 @@ use super::lanes::{self, InstructionText, LANES, OPERAND, Turns, Widths};
 use super::text::turns::{beside, chain, turns, wide};
 use super::vectors::{self, Lanes};
 use super::{CHAIN, PURE, instructions, special, text};
-use crate::kit::{BASE, ensure};
+use crate::kit::{BASE, OTHER, ensure};
 
 const ADDRESS: Widths = wide!("add \\value, \\value, \\operand, lsl #3");
 const SHIFTED: Widths = wide!("add \\value, \\value, \\operand, lsl #12");
@@ -118,7 +118,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         "add to memory atomically by a load and a store (ldaxr, stlxr) while a partner on another CPU does the same",
     )
     .per("load and store")
-    .axes(&[special::ELSEWHERE])
+    .axes(&[OTHER])
     .follows_clock(|_| false)
     .prepare(|setting| special::contended(setting, "", text::EXCLUSIVE_ADD)),
     BASE.named("instruction.zero", "clear this many bytes, one cache block per instruction (dc zva)")

@@ -4,7 +4,7 @@ use std::arch::asm;
 
 use operation::{Axis, count, numbers, word, words};
 
-use super::super::lanes::{LANES, Turns};
+use super::super::lanes::{Counted, LANES, Turns};
 use super::super::{CALLS, CHAIN};
 use super::turns::turns;
 
@@ -14,9 +14,6 @@ macro_rules! counted {
         turns!($copies, "x8", "x1", "x2", [""], ["add x8, x8, #1"], $line)
     };
 }
-
-/// The meaning of a word on an axis: copies per turn, and the turns, which count themselves in the first lane.
-pub(in super::super) type Counted = (&'static str, &'static str, u64, Turns);
 
 pub(in super::super) const FENCE_SUMMARY: &str = "order earlier loads (dmb ishld), stores (dmb ishst) or both (dmb ish) \
     before what follows, wait until all are done (dsb ish), or fetch what follows anew (isb)";

@@ -6,7 +6,7 @@ use std::arch::asm;
 use operation::{Axis, count, numbers, word, words};
 
 use super::super::CHAIN;
-use super::super::lanes::{LANES, Turns};
+use super::super::lanes::{LANES, Turns, Way};
 use super::turns::{beside, chain, turns};
 
 /// Instructions on eight registers named by `$values`, which may be parts of the lanes.
@@ -23,9 +23,6 @@ macro_rules! vector {
         turns!(CHAIN, "r8", "rax" & "rdx", "r8", "rcx", "rdi", [$head], [$tail], $($line)+)
     };
 }
-
-/// How an access is done: its name on the axis, the feature it needs, its turns.
-pub(in super::super) type Way = (&'static str, &'static str, Turns);
 
 /// How an address is formed: as it is, with a constant, with a register, with a register times eight.
 pub(in super::super) const MODE: Axis = word("mode", words!["base", "offset", "index", "scaled"]);

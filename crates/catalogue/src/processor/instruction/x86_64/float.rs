@@ -4,7 +4,7 @@ use std::arch::asm;
 
 use operation::{Axis, word, words};
 
-use super::super::vectors::{CHAIN, LANES, NumberTurns, Vector, VectorRegisters};
+use super::super::vectors::{CHAIN, LANES, NumberTurns, Precisions, Vector, VectorRegisters};
 
 pub(in super::super) const FLOAT_CHAINS: Axis = word("vector", words!["scalar", "256"]);
 pub(in super::super) const FLOATS_BESIDE: Axis = word("vector", words!["scalar", "256", "512"]);
@@ -95,8 +95,6 @@ macro_rules! arithmetic {
         )
     };
 }
-
-type Precisions = (&'static [Vector], &'static [Vector]);
 
 pub(in super::super) const FLOAT_ADD: Precisions = arithmetic!("add");
 pub(in super::super) const FLOAT_MULTIPLY: Precisions = arithmetic!("mul");

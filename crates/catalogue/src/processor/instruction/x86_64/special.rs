@@ -4,7 +4,7 @@ use std::arch::asm;
 
 use operation::{Axis, count, numbers, word, words};
 
-use super::super::lanes::{LANES, Turns};
+use super::super::lanes::{Counted, LANES, Turns};
 use super::super::{CALLS, CHAIN};
 use super::turns::turns;
 
@@ -17,9 +17,6 @@ macro_rules! counted {
         turns!($copies, "r8", "rax" & "rdx", "r8", "rcx", "rdi", [""], [$tail], $line)
     };
 }
-
-/// The meaning of a word on an axis: copies per turn, and the turns, which count themselves in the first lane.
-pub(in super::super) type Counted = (&'static str, &'static str, u64, Turns);
 
 pub(in super::super) const FENCE_SUMMARY: &str =
     "wait for earlier loads (lfence), order stores (sfence), or wait for both (mfence)";

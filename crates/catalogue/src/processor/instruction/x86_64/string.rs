@@ -69,7 +69,7 @@ fn strings(mut target: Block, one: impl Fn(&mut Block) + 'static) -> Loop {
     Loop::new(run).verify(move |_| filled(&mut reached.borrow_mut()))
 }
 
-/// True if every byte is the letter. Clears them for the next batch.
+/// Fails unless every byte is the letter. Clears them for the next batch.
 fn filled(bytes: &mut [u8]) -> Result<(), Failure> {
     let wrong = bytes.iter().filter(|byte| **byte != LETTER).count() as u64;
     bytes.fill(0);

@@ -33,12 +33,12 @@ pub(super) fn kind(table: &Table, column: usize) -> ColumnKind {
 /// <https://parquet.apache.org/docs/file-format/data-pages/encodings/>).
 pub(super) fn encoded(table: &Table, column: usize, kind: ColumnKind) -> Vec<u8> {
     let cells = || table.rows.iter().map(|row| row.get(column).unwrap_or(&Cell::Missing));
-    let present: Vec<bool> = cells().map(|cell| *cell != Cell::Missing).collect();
-    let levels = levels(&present);
+    let is_there = |cell: &Cell| *cell != Cell::Missing;
+    let levels = levels(&cells().map(is_there).collect::<Vec<_>>());
     let mut page = (levels.len() as u32).to_le_bytes().to_vec();
     page.extend(levels);
     match kind {
-        ColumnKind::Text => cells().filter_map(text).for_each(|text| {
+        ColumnKind::Text => cells().filter(|cell| is_there(cell)).map(Cell::to_string).for_each(|text| {
             page.extend((text.len() as u32).to_le_bytes());
             page.extend(text.bytes());
         }),
@@ -57,16 +57,6 @@ fn levels(present: &[bool]) -> Vec<u8> {
         bytes.push(run[0].into());
     }
     bytes
-}
-
-fn text(cell: &Cell) -> Option<String> {
-    Some(match cell {
-        Cell::Missing => return None,
-        Cell::Text(text) => text.clone(),
-        Cell::Number(number) => number.to_string(),
-        Cell::Count(count) => count.to_string(),
-        Cell::Flag(flag) => flag.to_string(),
-    })
 }
 
 fn number(cell: &Cell) -> Option<f64> {
