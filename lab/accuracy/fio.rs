@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use analysis::statistics::{median, sorted};
-use analysis::tails::median_ranks;
+use analysis::statistics::median;
+use analysis::tails::median_interval;
 use anyhow::{Context, anyhow, ensure};
 use catalogue::reading::UserFile;
 use catalogue::residence;
@@ -194,9 +194,6 @@ fn timed(work: &mut Loop, passes: u64) -> anyhow::Result<f64> {
 
 /// Median of some ratios and its 95 % interval.
 fn told(ratios: &[f64]) -> String {
-    let ratios = sorted(ratios.iter().copied());
-    let (low, high) = median_ranks(ratios.len());
-    let (low, high) = (ratios[low], ratios[high]);
-    let middle = median(ratios).unwrap_or(f64::NAN);
-    format!("{middle:.3} [{low:.3}, {high:.3}]")
+    median_interval(ratios.iter().copied())
+        .map_or_else(|| "none".into(), |ratio| format!("{:.3} [{:.3}, {:.3}]", ratio.value, ratio.low, ratio.high))
 }

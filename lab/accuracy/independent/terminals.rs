@@ -8,8 +8,8 @@ use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::{Duration, Instant};
 
-use analysis::statistics::{median, sorted};
-use analysis::tails::median_ranks;
+use analysis::statistics::median;
+use analysis::tails::median_interval;
 use anyhow::{Context, anyhow, ensure};
 use operation::{Loop, Setting};
 use record::{Point, Value};
@@ -47,23 +47,19 @@ pub(crate) fn terminals(extent: &Extent) -> anyhow::Result<()> {
                     Err(why) => tool::skip(&name, &why),
                 }
             }
-            if turns.is_empty() {
-                continue;
-            }
-            let ratios = sorted(turns.iter().map(|(ours, own)| own / ours));
-            let (low, high) = median_ranks(ratios.len());
-            let ratio = median(ratios.iter().copied()).unwrap_or(f64::NAN);
+            let Some(ratio) = median_interval(turns.iter().map(|(ours, own)| own / ours)) else { continue };
             let rate =
                 |ns: fn(&(f64, f64)) -> f64| size as f64 / median(turns.iter().map(ns)).unwrap_or(f64::NAN) * 1e3;
             println!(
-                "  {path:<10} {size:>6} B   howslow {:>9.3} MB/s   loop {:>9.3} MB/s   howslow over loop {ratio:.3} [{:.3}, {:.3}]",
+                "  {path:<10} {size:>6} B   howslow {:>9.3} MB/s   loop {:>9.3} MB/s   howslow over loop {:.3} [{:.3}, {:.3}]",
                 rate(|turn| turn.0),
                 rate(|turn| turn.1),
-                ratios[low],
-                ratios[high],
+                ratio.value,
+                ratio.low,
+                ratio.high,
             );
             all += 1;
-            within += u32::from((ratio - 1.0).abs() <= GOAL);
+            within += u32::from((ratio.value - 1.0).abs() <= GOAL);
         }
     }
     println!("{within} of {all} within {:.0} %", GOAL * 100.0);

@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use analysis::statistics::{median, sorted};
-use analysis::tails::median_ranks;
+use analysis::tails::median_interval;
 
 use super::entry::Entry;
 use super::harness::{COPIES, limit};
@@ -95,10 +95,7 @@ impl Turns {
 
     /// The 95 % interval of that median by order statistics.
     pub(crate) fn interval(&self) -> (f64, f64) {
-        let ratios = sorted(self.ratios.iter().copied());
-        let (low, high) = median_ranks(ratios.len());
-        let at = |rank: usize| ratios.get(rank).copied().unwrap_or(f64::NAN);
-        (at(low), at(high))
+        median_interval(self.ratios.iter().copied()).map_or((f64::NAN, f64::NAN), |ratio| (ratio.low, ratio.high))
     }
 
     /// The least and the largest median of a pair.
