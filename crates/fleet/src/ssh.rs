@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{DirEntry, File};
 use std::os::unix::fs::MetadataExt;
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
@@ -162,13 +163,14 @@ impl Ssh {
     }
 }
 
-/// Does something for all of these, some at a time.
+/// Does something for all of these, some at a time. A panic of one is this thread's as well, or results would be taken for others'.
 fn all<Of: Sync, T: Send>(these: &[Of], work: impl Fn(&Of) -> T + Sync) -> Vec<T> {
     let mut results = Vec::new();
     for some in these.chunks(AT_ONCE) {
         std::thread::scope(|scope| {
             let running: Vec<_> = some.iter().map(|one| scope.spawn(|| work(one))).collect();
-            results.extend(running.into_iter().filter_map(|thread| thread.join().ok()));
+            let joined = running.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            results.extend(joined);
         });
     }
     results
