@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// Half of the 95 % interval of a normal error, in its standard deviations.
-pub(crate) const NORMAL_95: f64 = 1.96;
+pub const NORMAL_95: f64 = 1.96;
 
 /// The values in ascending order.
 pub fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {

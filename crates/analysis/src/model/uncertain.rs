@@ -10,12 +10,10 @@ use super::rates::crowded;
 use super::solve::predict;
 use super::system::System;
 use crate::parallel::answers;
-use crate::statistics::{Interval, normal, quantile, sorted};
+use crate::statistics::{Interval, NORMAL_95, normal, quantile, sorted};
 
 /// Draws of the parameters. The ends of an interval scatter by a tenth of its width.
 const DRAWS: usize = 120;
-/// An interval is so many standard deviations to either side.
-const DEVIATIONS: f64 = 1.96;
 
 /// The steady state of a system, with intervals from those of its parameters. Without those, both ends are the value.
 ///
@@ -78,10 +76,10 @@ fn drawn_from(figure: &Figure, deviate: f64) -> f64 {
     if low > 0.0 {
         // Either side has its own width.
         let side = if deviate > 0.0 { high / figure.value } else { figure.value / low };
-        figure.value * (side.ln() / DEVIATIONS * deviate).exp()
+        figure.value * (side.ln() / NORMAL_95 * deviate).exp()
     } else {
         let side = if deviate > 0.0 { high - figure.value } else { figure.value - low };
-        (figure.value + side / DEVIATIONS * deviate).max(0.0)
+        (figure.value + side / NORMAL_95 * deviate).max(0.0)
     }
 }
 

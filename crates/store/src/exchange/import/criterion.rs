@@ -4,6 +4,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use analysis::statistics::NORMAL_95;
 use record::Run;
 use serde::Deserialize;
 use serde_json::Value;
@@ -120,12 +121,11 @@ fn of_folder(benchmark: Benchmark, estimates: &Estimates, sample: Option<Sample>
 impl Estimate {
     /// The 95 % interval: as it stands there, or by the standard error where it stands there for another level.
     fn ends(&self) -> (f64, f64) {
-        const NORMAL: f64 = 1.96;
         let found = &self.confidence_interval;
         if (found.confidence_level - 0.95).abs() < 1e-6 {
             return (found.lower_bound, found.upper_bound);
         }
-        let reach = NORMAL * self.standard_error;
+        let reach = NORMAL_95 * self.standard_error;
         ((self.point_estimate - reach).max(0.0), self.point_estimate + reach)
     }
 }
