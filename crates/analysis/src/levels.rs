@@ -55,12 +55,14 @@ impl LevelBatches {
 
     /// The batches between two values that are not alone there: one that was interrupted lies anywhere.
     fn stretches(&self, low: f64, high: f64) -> usize {
+        (0..self.logs.len()).filter(|&at| self.stays(at, low, high)).count()
+    }
+
+    /// True if a batch lies between two values, as the one before or after it does. A single batch has none.
+    fn stays(&self, at: usize, low: f64, high: f64) -> bool {
         let is_in = |log: &f64| (low..=high).contains(log);
-        if self.logs.len() == 1 {
-            return usize::from(is_in(&self.logs[0]));
-        }
-        let beside = |at: usize| at > 0 && is_in(&self.logs[at - 1]) || self.logs.get(at + 1).is_some_and(is_in);
-        (0..self.logs.len()).filter(|&at| is_in(&self.logs[at]) && beside(at)).count()
+        let beside = || at > 0 && is_in(&self.logs[at - 1]) || self.logs.get(at + 1).is_some_and(is_in);
+        is_in(&self.logs[at]) && (self.logs.len() == 1 || beside())
     }
 }
 
@@ -213,8 +215,8 @@ fn candidates(rounds: &[LevelBatches], low: f64, high: f64) -> Vec<f64> {
     /// A cost that spreads over a factor of e^5 has no levels within a factor of a few.
     const STEPS: f64 = 1000.0;
     let steps = ((high - low) / STEP).ceil().min(STEPS) as usize;
-    let grid: Vec<(f64, f64)> =
-        (0..=steps).map(|step| low + step as f64 * STEP).map(|at| (weight_at(rounds, at), at)).collect();
+    let mut grid: Vec<(f64, f64)> = (0..=steps).map(|step| (0.0, low + step as f64 * STEP)).collect();
+    rounds.iter().for_each(|round| add_weights(round, STEP, &mut grid));
     let whole: f64 = rounds.iter().map(|round| round.weight() * round.logs.len() as f64).sum();
     let mut found: Vec<f64> = Vec::new();
     while found.len() < MOST {
@@ -230,6 +232,22 @@ fn candidates(rounds: &[LevelBatches], low: f64, high: f64) -> Vec<f64> {
         found.push(middle);
     }
     found
+}
+
+/// Adds what a round's batches count around each value of a grid with these steps, to its weight: as [`weight_at`] says, but each batch
+/// is asked at the few values that it lies near.
+fn add_weights(round: &LevelBatches, step: f64, grid: &mut [(f64, f64)]) {
+    let mut counts = vec![0_u32; grid.len()];
+    for (at, log) in round.logs.iter().enumerate() {
+        // One more to either side than rounding could leave out.
+        let first = ((log - HALF - grid[0].1) / step).floor() - 1.0;
+        let end = ((log + HALF - grid[0].1) / step).ceil() + 2.0;
+        for place in (first.max(0.0) as usize)..(end.max(0.0) as usize).min(grid.len()) {
+            let middle = grid[place].1;
+            counts[place] += u32::from(round.stays(at, middle - HALF, middle + HALF));
+        }
+    }
+    grid.iter_mut().zip(counts).for_each(|((weight, _), count)| *weight += round.weight() * f64::from(count));
 }
 
 /// What the batches around a value count.

@@ -143,11 +143,14 @@ fn likelihood(at: f64, groups: &[Group], scatter: RoundScatter, scales: &[f64; P
                 BELOW_SHARE * (off / BELOW).exp() / BELOW
             };
             let quiet = 1.0 - group.slowed - BELOW_SHARE;
-            let densities = scales.map(|scale| quiet * student(off, scale) + aside + LEAST);
-            if group.count > 1.0 {
-                logs.iter_mut().zip(densities).for_each(|(log, density)| *log += group.count * density.ln());
-            } else {
-                products.iter_mut().zip(densities).for_each(|(product, density)| *product *= density);
+            // Loops: half of the time of reading a run is spent here, whatever the level of optimization.
+            for (place, scale) in scales.iter().enumerate() {
+                let density = quiet * student(off, *scale) + aside + LEAST;
+                if group.count > 1.0 {
+                    logs[place] += group.count * density.ln();
+                } else {
+                    products[place] *= density;
+                }
             }
         }
         logs.iter_mut().zip(products).for_each(|(log, product)| *log += product.ln());

@@ -1,5 +1,7 @@
 //! Order statistics: medians, quantiles, intervals for a median, two-group samples, intervals of sums.
 
+use std::sync::OnceLock;
+
 use serde::Serialize;
 
 /// Half of the 95 % interval of a normal error, in its standard deviations.
@@ -241,11 +243,13 @@ pub fn student_quantile(share: f64, freedom: u32) -> f64 {
     (low + high) / 2.0
 }
 
-/// The two-sided 95 % point of Student's t.
+/// The two-sided 95 % point of Student's t. Each is computed once: every estimate needs some of them.
 pub fn student_95(freedom: u32) -> f64 {
     /// Beyond this it equals the normal distribution to four digits, and its series only costs time.
-    const MOST: u32 = 1000;
-    student_quantile(0.975, freedom.min(MOST))
+    const MOST: usize = 1000;
+    static KNOWN: [OnceLock<f64>; MOST + 1] = [const { OnceLock::new() }; MOST + 1];
+    let freedom = freedom.min(MOST as u32);
+    *KNOWN[freedom as usize].get_or_init(|| student_quantile(0.975, freedom))
 }
 
 #[cfg(test)]

@@ -35,9 +35,15 @@ use cli::AnyVerb;
 use terminal::own;
 
 /// The whole command. Another program may install engines before it; see `catalogue::engines`.
-/// It runs on a stack that is large enough, whatever `ulimit -s` says.
+/// It runs on a stack that is large enough, whatever `ulimit -s` says. A panic of any thread ends it, with status 101.
 pub fn main() -> std::process::ExitCode {
     const ENOUGH: u64 = 1 << 20;
+    let message = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        message(panic);
+        // A release build does not unwind. What is left is tidied up as after a kill.
+        std::process::exit(101)
+    }));
     let limit = rustix::process::getrlimit(rustix::process::Resource::Stack).current;
     if limit.is_none_or(|bytes| bytes >= ENOUGH) {
         return begin();

@@ -15,11 +15,13 @@ mod lost;
 mod post;
 mod wait;
 
+use std::fs::File;
 use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::process::Resource;
@@ -128,7 +130,10 @@ pub fn guarded<T: Serialize + DeserializeOwned>(
         0 => {
             children::become_round();
             children::keep_only(writer.as_raw_fd());
-            report(&quietly(work), writer);
+            let writer = Arc::new(File::from(writer));
+            let other = Arc::clone(&writer);
+            let result = quietly(work, move |lost| report::<T>(&Err(lost), &other));
+            report(&Ok(result), &writer);
             // SAFETY: leaves without running the guard's destructors, which belong to the guard.
             unsafe { libc::_exit(0) }
         }
@@ -181,15 +186,14 @@ fn stopped(pid: libc::pid_t, reason: Lost) -> Lost {
 }
 
 /// The report starts with its length, so that a leaked copy of the writing end does not keep the reader waiting.
-fn report(end: &impl Serialize, writer: OwnedFd) {
+fn report<T: Serialize>(end: &Result<T, Lost>, mut writer: &File) {
     let Ok(text) = serde_json::to_vec(end) else { return };
-    let mut writer = std::fs::File::from(writer);
     let _ = writer.write_all(&(text.len() as u64).to_le_bytes()).and_then(|()| writer.write_all(&text));
 }
 
 fn read_report<T: DeserializeOwned>(reader: OwnedFd) -> Option<T> {
     const MOST: u64 = 64 << 20;
-    let mut reader = std::fs::File::from(reader);
+    let mut reader = File::from(reader);
     let mut length = [0; 8];
     reader.read_exact(&mut length).ok()?;
     let length = u64::from_le_bytes(length);

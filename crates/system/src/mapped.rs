@@ -13,6 +13,11 @@ pub struct Mapped {
     bytes: usize,
 }
 
+// SAFETY: it owns its pages, as a box does, and gives their address away only as a pointer.
+unsafe impl Send for Mapped {}
+// SAFETY: nothing in it changes.
+unsafe impl Sync for Mapped {}
+
 impl Mapped {
     /// Memory of this process alone. Fails if there is no address space or memory left.
     pub fn private(bytes: usize) -> io::Result<Mapped> {

@@ -106,3 +106,20 @@ fn two_rounds_that_agree_by_chance_are_no_level() {
         [100.0, 100.2, 99.9, 100.1, 100.0, 130.0, 130.3].iter().map(|ns| round(&[*ns; 10])).collect();
     assert!(estimated(&rounds, 1).levels.is_empty());
 }
+
+#[test]
+fn a_grid_has_the_weight_at_each_of_its_values() {
+    let mut random = fastrand::Rng::with_seed(8);
+    for step in [0.005, 0.013] {
+        let of = |round: &Round| LevelBatches::of(round, Clocking::AsRead, 1);
+        let rounds: Vec<LevelBatches> =
+            changing(&[600.0, 640.0, 900.0], 20, &mut random).iter().filter_map(of).collect();
+        let mut grid: Vec<(f64, f64)> =
+            (0..150).map(|place| (0.0, 600_f64.ln() - 0.1 + f64::from(place) * step)).collect();
+        rounds.iter().for_each(|round| add_weights(round, step, &mut grid));
+        assert!(grid.iter().any(|(weight, _)| *weight > 5.0));
+        for (weight, at) in grid {
+            assert_eq!(weight, weight_at(&rounds, at), "{at}");
+        }
+    }
+}

@@ -10,6 +10,7 @@ pub fn tests() -> Vec<Trial> {
     vec![
         ("work apart returns its value", returns),
         ("work apart that crashes, leaves or hangs says so", does_not_return),
+        ("a panic of a process that work started ends that process", starts_one_that_panics),
         ("work apart leaves no process behind", leaves_nothing),
     ]
 }
@@ -27,6 +28,11 @@ fn does_not_return() -> Result<(), Failed> {
     equal(sentence(left).as_str(), "it left with exit status 3 before it had measured", "an exit")?;
     let panicked: Result<u32, Lost> = apart(PATIENCE, || panic!("no way"));
     equal(sentence(panicked).as_str(), "it panicked: no way", "a panic")?;
+    let waits = || {
+        std::thread::spawn(|| panic!("nor this one"));
+        sleep()
+    };
+    equal(sentence(apart(PATIENCE, waits)).as_str(), "it panicked: nor this one", "a panic of another thread")?;
     let hung: Result<u32, Lost> = apart(Duration::from_millis(100), || sleep());
     equal(sentence(hung).as_str(), "it hung: no result within 0.1 s", "a hang")
 }
@@ -34,6 +40,21 @@ fn does_not_return() -> Result<(), Failed> {
 /// What is said of an end without a value.
 fn sentence(end: Result<u32, Lost>) -> String {
     end.err().map_or_else(String::new, |lost| lost.to_string())
+}
+
+fn starts_one_that_panics() -> Result<(), Failed> {
+    let status = apart(PATIENCE, || {
+        // SAFETY: this process has one thread; the copy only panics.
+        let pid = unsafe { libc::fork() };
+        if pid == 0 {
+            panic!("on purpose");
+        }
+        let mut status = 0;
+        // SAFETY: the status is this function's own.
+        unsafe { libc::waitpid(pid, &raw mut status, 0) };
+        libc::WEXITSTATUS(status)
+    });
+    equal(status, Ok(101), "its status, by the work that waited for it")
 }
 
 fn leaves_nothing() -> Result<(), Failed> {

@@ -3,6 +3,7 @@
 
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::{Resource, WaitOptions};
@@ -18,7 +19,7 @@ use crate::mapped::Mapped;
 pub struct Crew {
     guard: libc::pid_t,
     stream: UnixStream,
-    board: Board,
+    board: Arc<Board>,
 }
 
 impl Crew {
@@ -26,7 +27,7 @@ impl Crew {
     /// runs once all of them are ended, and only if this process has gone before it could do that itself.
     /// Forks: call it while the process has one thread. Fails if the system has no memory, descriptor or process left.
     pub fn start(count: usize, work: impl Fn(usize, &Post) -> String, when_gone: impl FnOnce()) -> Result<Crew, Lost> {
-        let board = Board::new(count).map_err(|error| Lost::NoMemory(error.to_string()))?;
+        let board = Arc::new(Board::new(count).map_err(|error| Lost::NoMemory(error.to_string()))?);
         let (ours, theirs) = UnixStream::pair().map_err(|error| Lost::NoSocket(error.to_string()))?;
         // SAFETY: this process has one thread, as the function demands, so the child may do anything.
         match unsafe { libc::fork() } {
@@ -71,7 +72,7 @@ impl Drop for Crew {
 }
 
 /// In the guard: starts the workers, and returns the numbers and ids of those that live. One that cannot be started has ended.
-fn start_all(board: &Board, work: &impl Fn(usize, &Post) -> String) -> Vec<(usize, libc::pid_t)> {
+fn start_all(board: &Arc<Board>, work: &impl Fn(usize, &Post) -> String) -> Vec<(usize, libc::pid_t)> {
     let start = |number: usize| {
         let post = board.post(number);
         // SAFETY: the guard has one thread, so the child may do anything.
@@ -85,8 +86,9 @@ fn start_all(board: &Board, work: &impl Fn(usize, &Post) -> String) -> Vec<(usiz
                 // Nothing beyond the standard descriptors.
                 children::keep_only(2);
                 limit(Resource::Core, 0);
-                let why = quietly(|| work(number, post)).unwrap_or_else(|lost| lost.to_string());
-                post.end(&why);
+                let other = Arc::clone(board);
+                let panicked = move |lost: Lost| other.post(number).end(&lost.to_string());
+                post.end(&quietly(|| work(number, post), panicked));
                 // SAFETY: leaves without running the guard's destructors, which belong to the guard.
                 unsafe { libc::_exit(0) }
             }

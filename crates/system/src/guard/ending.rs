@@ -1,17 +1,24 @@
 //! How a child is kept within limits, and how its end is reported.
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getpid, getrlimit, setrlimit};
 
 use crate::guard::children::Reaped;
 use crate::guard::lost::Lost;
 
-/// Turns a panic into a lost round instead of a message on the user's terminal.
-pub(crate) fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, Lost> {
-    std::panic::set_hook(Box::new(|_| {}));
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-        Lost::Panicked(text.unwrap_or("without a message").into())
-    })
+/// Does `work`. A panic of any thread ends this process, once `noted` knows why, instead of a message on the user's terminal; in a
+/// process that it has started, it ends that one.
+pub(crate) fn quietly<T>(work: impl FnOnce() -> T, noted: impl Fn(Lost) + Send + Sync + 'static) -> T {
+    let own = getpid();
+    std::panic::set_hook(Box::new(move |panic| {
+        if getpid() == own {
+            let text = panic.payload().downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| panic.payload().downcast_ref::<&str>().copied());
+            noted(Lost::Panicked(text.unwrap_or("without a message").into()));
+        }
+        // SAFETY: leaves without running any destructors: what they own is not this process's alone.
+        unsafe { libc::_exit(101) }
+    }));
+    work()
 }
 
 /// Why a child that ended like this returned nothing.
