@@ -5,7 +5,7 @@ mod derivations;
 mod route;
 pub(crate) mod written;
 
-use record::{Bytes, Cost, Doubt, Run};
+use record::{Bytes, Cost, Doubt, Run, largest_first};
 use serde::Serialize;
 
 pub use derivations::{DERIVATIONS, Derivation, Derivations, SIGNAL, SWITCH};
@@ -125,7 +125,7 @@ pub fn entry_shares(run: &Run) -> Vec<EntryShare> {
     };
     let others = run.costs.iter().filter(|cost| cost.operation != entry.operation);
     let mut shares: Vec<EntryShare> = others.filter_map(share).collect();
-    shares.sort_by(|one, other| other.share.value.total_cmp(&one.share.value));
+    largest_first(&mut shares, |one| one.share.value);
     shares
 }
 

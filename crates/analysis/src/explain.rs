@@ -1,6 +1,6 @@
 //! A cost beside the parts that it should consist of, and the residual.
 
-use record::{Cost, Doubt, Run, Term};
+use record::{Cost, Doubt, Run, Term, largest_first};
 use serde::Serialize;
 
 use crate::derived::net;
@@ -95,6 +95,6 @@ pub fn explain(run: &Run, cost: &Cost) -> Option<Explanation> {
 pub fn explain_all(run: &Run) -> Vec<Explanation> {
     let mut all: Vec<Explanation> = run.costs.iter().filter_map(|cost| explain(run, cost)).collect();
     let size = |explanation: &Explanation| explanation.residual_share.map_or(f64::INFINITY, f64::abs);
-    all.sort_by(|one, other| size(other).total_cmp(&size(one)));
+    largest_first(&mut all, size);
     all
 }

@@ -5,7 +5,7 @@ mod effects;
 
 use std::collections::BTreeMap;
 
-use record::Doubt;
+use record::{Doubt, largest_first};
 use serde::Serialize;
 
 pub use effects::{Effects, PricedTimes, effects, logarithmic_mean};
@@ -148,7 +148,7 @@ pub fn factors(before: &MixPrediction, after: &MixPrediction) -> Result<Factors,
         families.iter_mut().for_each(|factor| (factor.counts, factor.prices) = (None, None));
     }
     let size = |factor: &Factor| factor.factor.value.ln().abs();
-    families.sort_by(|one, other| size(other).total_cmp(&size(one)));
+    largest_first(&mut families, size);
     let measured = before.measured.zip(after.measured).and_then(|(before, after)| quotient(after, before));
     let unexplained = measured.and_then(|measured| quotient(measured, predicted));
     Ok(Factors { families, predicted, measured, unexplained })

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::{Cost, Estimate, Run};
+use record::{Cost, Estimate, Run, largest_first};
 
 use crate::estimate::quiet_figures;
 use crate::landing::RoundFigure;
@@ -41,7 +41,7 @@ pub fn traces(run: &Run) -> BTreeMap<String, Trace> {
         };
         rounds.retain(|round| round.weight >= LEAST && round.figure > 0.0);
         // The heaviest ones.
-        rounds.sort_by(|one, other| other.weight.total_cmp(&one.weight));
+        largest_first(&mut rounds, |one| one.weight);
         let disturbed = disturbed_medians(&cost.rounds, clocking).filter(|medians| medians.len() >= 2);
         Trace {
             rounds: rounds.iter().take(MOST).map(|round| (log(round.figure), round.weight as f32)).collect(),

@@ -1,7 +1,7 @@
 //! How much work is slowed by other work beside it: one figure from many pairs of a stretch alone and a stretch beside,
 //! and what pairs show of three together. Knows nothing of how they were measured.
 
-use record::Place;
+use record::{Place, smallest_first};
 use serde::Serialize;
 
 use crate::by_key;
@@ -156,7 +156,7 @@ impl Interference {
         several
             .map(|((victim, aggressor, place), mut points)| {
                 points.insert(0, (0.0, Interval::exactly(1.0)));
-                points.sort_by(|one, other| one.0.total_cmp(&other.0));
+                smallest_first(&mut points, |one| one.0);
                 DoseCurve { victim: victim.clone(), aggressor: aggressor.clone(), place, points }
             })
             .collect()

@@ -1,5 +1,6 @@
 //! What a change of costs means to a program: the lines of its mix that changed, and what that makes of a unit of its work.
 
+use record::largest_first;
 use serde::Serialize;
 
 use crate::by_key;
@@ -46,7 +47,7 @@ pub fn mix_changes(before: &MixPrediction, after: &MixPrediction) -> MixChanges 
         differs.then(|| MixChange { what, ratio, share: share(one, other) })
     });
     let mut lines: Vec<MixChange> = changed.collect();
-    lines.sort_by(|one, other| other.share.value.abs().total_cmp(&one.share.value.abs()));
+    largest_first(&mut lines, |one| one.share.value.abs());
     MixChanges { lines, all: share(one, other) }
 }
 

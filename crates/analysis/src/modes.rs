@@ -1,7 +1,7 @@
 //! Modes of a cost: values that are constant within a round and differ between rounds, such as two ways in which a
 //! hypervisor wakes a halted CPU. A median over rounds would jump between them. The modes and their shares are steady.
 
-use record::{Estimate, Round};
+use record::{Estimate, Round, largest_first, smallest_first};
 
 use crate::statistics::{median, quantile, sorted};
 
@@ -35,7 +35,7 @@ pub fn modes(rounds: &[Round], headline: Estimate, in_cycles: bool) -> Vec<Mode>
     if spreads.len() < ENOUGH {
         return Vec::new();
     }
-    spreads.sort_by(|a, b| a.1.total_cmp(&b.1));
+    smallest_first(&mut spreads, |one| one.1);
     let middles: Vec<f64> = spreads.iter().map(|&(_, middle, _)| middle).collect();
     let least = LEAST.max((LEAST_SHARE * middles.len() as f64).ceil() as usize);
     let cuts = cuts(&middles, least);
@@ -68,7 +68,7 @@ fn cuts(values: &[f64], least: usize) -> Vec<usize> {
     let inner = least..(values.len() + 1).saturating_sub(least);
     let gap = |cut: usize| values[cut] - values[cut - 1];
     let mut by_gap: Vec<usize> = inner.collect();
-    by_gap.sort_by(|&a, &b| gap(b).total_cmp(&gap(a)));
+    largest_first(&mut by_gap, |&one| gap(one));
     let spread = |group: &[f64]| {
         let quarter = |part| quantile(group, part).unwrap_or(0.0);
         quarter(0.75) - quarter(0.25)

@@ -10,7 +10,7 @@ use analysis::statistics::{Interval, half_of_mean, median, quantile, ratio, sort
 use operation::{Clock, device};
 use record::{
     Band, Cost, Cpu, Doubt, Ends, Estimate, Faults, Hidden, Nanoseconds, Neighbours, Noise, Reads, Round, Skip,
-    Switches,
+    Switches, smallest_first,
 };
 
 use crate::doubts::{RunClock, round_doubts};
@@ -134,7 +134,7 @@ fn ends_of_mean(value: f64, parts: &[f64]) -> Option<Ends> {
 /// are means over the same pairs of windows: the middle half by their sum.
 fn hidden(samples: &[HiddenSample]) -> Option<Hidden> {
     let mut samples: Vec<&HiddenSample> = samples.iter().collect();
-    samples.sort_by(|one, other| one.busy().total_cmp(&other.busy()));
+    smallest_first(&mut samples, |one| one.busy());
     let quarter = samples.len() / 4;
     let middle = samples.get(quarter..samples.len() - quarter).filter(|middle| !middle.is_empty())?;
     let mean = |part: &dyn Fn(&HiddenSample) -> f64| {

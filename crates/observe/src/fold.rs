@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use record::{
     CallCount, CallTime, FaultTime, NamedCount, ObjectCount, PageSize, PairCount, ProcessCounts, Requests,
-    ThreadCounts, Usage, Waits,
+    ThreadCounts, Usage, Waits, largest_first,
 };
 use rustix::param::page_size;
 
@@ -309,7 +309,7 @@ fn waits(counts: &Counts, names: &CallNames) -> Vec<Waits> {
             p99_ns: quantile(0.99),
         });
     }
-    waits.sort_by(|one, other| other.total_ns.total_cmp(&one.total_ns));
+    largest_first(&mut waits, |one| one.total_ns);
     waits
 }
 

@@ -37,6 +37,7 @@ mod levels;
 mod machine;
 mod mix;
 mod observed;
+mod order;
 mod point;
 mod present;
 mod read;
@@ -62,6 +63,7 @@ pub use levels::{Basis, Ends, Level};
 pub use machine::*;
 pub use mix::{Mix, MixError, MixLine, WholeAs};
 pub use observed::{Loss, Observation, PassedOver, ProcessCounts, Stack, StackFrame, ThreadCounts};
+pub use order::{largest_first, smallest_first};
 pub use point::{Point, Unit, Value, part_of_cache, typed_name};
 pub use present::{Counters, Present};
 pub use read::{

@@ -5,7 +5,7 @@ use analysis::interference::{
 };
 use analysis::statistics::Interval;
 use record::units::{counted, percent};
-use record::{Machine, Place};
+use record::{Machine, Place, largest_first};
 
 use crate::chart::{Axis, Chart, Heat, Series, Unit};
 use crate::grid::{Grid, NOTHING, RowKind};
@@ -114,7 +114,7 @@ fn matrix(
         Some((format!("{victim} beside {aggressor}"), figure_of(victim, aggressor)?))
     });
     let mut wide: Vec<(String, Interval)> = figures.filter(|(_, ratio)| ratio.half() > POINTS).collect();
-    wide.sort_by(|one, other| other.1.half().total_cmp(&one.1.half()));
+    largest_first(&mut wide, |one| one.1.half());
     Matrix { name, heat, wide }
 }
 

@@ -5,7 +5,7 @@ use analysis::predict::{Accuracy, MachineState, MixPrediction, PricedLine};
 use analysis::statistics::Interval;
 use analysis::whatif::{Supposed, changed_lines, known_change};
 use record::units::{percent, rate, significant};
-use record::{Doubt, Mix, Nanoseconds, Run, typed_name};
+use record::{Doubt, Mix, Nanoseconds, Run, largest_first, typed_name};
 
 use crate::footnotes::Footnotes;
 use crate::grid::Grid;
@@ -84,7 +84,7 @@ fn families(priced: &[Priced], style: Style) -> String {
     grid.heading([vec!["families".into()], columns("together", priced)].concat());
     let all: Vec<_> = priced.iter().map(|pricing| pricing.prediction.families()).collect();
     let mut order: Vec<usize> = (0..all.first().map_or(0, Vec::len)).collect();
-    order.sort_by(|&one, &other| all[0][other].total.figure().value.total_cmp(&all[0][one].total.figure().value));
+    largest_first(&mut order, |&one| all[0][one].total.figure().value);
     for place in order {
         let figures = all.iter().zip(priced).flat_map(|(families, pricing)| {
             let total = &families[place].total;
@@ -112,7 +112,7 @@ fn operations(priced: &[Priced], notes: &mut Footnotes, style: Style) -> String 
     let rows = &first.prediction.rows;
     let mut order: Vec<usize> = (0..rows.len()).collect();
     let size = |place: usize| rows[place].total().figure().value;
-    order.sort_by(|&one, &other| size(other).total_cmp(&size(one)));
+    largest_first(&mut order, |&one| size(one));
     for place in order {
         let line = &rows[place].line;
         let mut row = vec![format!("  {}", in_table(&name(&rows[place]))), number(line.term.times)];

@@ -5,7 +5,7 @@ use analysis::prefetch::{
 };
 use analysis::statistics::{median, sorted};
 use record::units::{binary, counted, percent, significant};
-use record::{Bytes, Nanoseconds};
+use record::{Bytes, Nanoseconds, largest_first};
 
 use crate::grid::{Grid, NOTHING, inner};
 use crate::text::Style;
@@ -147,7 +147,7 @@ fn recommended(state: &Recommended, style: Style) -> String {
     grid.heading(["  method", "MB/s", "lowest to highest", "processor"]);
     let mut order: Vec<&Candidate> = state.candidates.iter().collect();
     let typical = |candidate: &Candidate| median(candidate.rates.iter().copied()).unwrap_or(-1.0);
-    order.sort_by(|one, other| typical(other).total_cmp(&typical(one)));
+    largest_first(&mut order, |one| typical(one));
     order.retain(|candidate| !candidate.rates.is_empty());
     for candidate in order {
         let mark = if state.method.as_ref() == Some(&candidate.method) { "> " } else { "  " };

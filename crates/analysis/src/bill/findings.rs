@@ -5,7 +5,7 @@ mod names;
 mod saving;
 mod tasks;
 
-use record::{CallCount, Nanoseconds, Observation, PairCount, WaitReason, Waits};
+use record::{CallCount, Nanoseconds, Observation, PairCount, WaitReason, Waits, largest_first};
 
 use super::rows::{Bill, Habit};
 use super::waiting::WaitedFor;
@@ -69,7 +69,7 @@ pub(super) fn findings(seen: &Observation, bill: &Bill) -> Vec<Habit> {
         (weight >= WORTH).then_some(Habit { text, calls, saves_ns, share, saves_elapsed_ns: None })
     };
     let mut found: Vec<Habit> = found.into_iter().filter_map(worth).chain(slow(seen)).collect();
-    found.sort_by(|one, other| other.felt_ns().total_cmp(&one.felt_ns()));
+    largest_first(&mut found, |one| one.felt_ns());
     found
 }
 

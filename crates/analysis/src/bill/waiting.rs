@@ -1,6 +1,6 @@
 //! What the tasks that were watched waited for: times off the CPU, by call and reason, in the words of who waits.
 
-use record::{Observation, WaitReason, Waits};
+use record::{Observation, WaitReason, Waits, largest_first};
 use serde::Serialize;
 
 use crate::by_key;
@@ -96,7 +96,7 @@ pub fn waits_by_cause(seen: &Observation) -> Vec<WaitSum> {
         total_ns: all.iter().map(|waits| waits.total_ns).sum(),
     };
     let mut sums: Vec<WaitSum> = causes.into_iter().map(sum).collect();
-    sums.sort_by(|one, other| other.total_ns.total_cmp(&one.total_ns));
+    largest_first(&mut sums, |one| one.total_ns);
     sums
 }
 

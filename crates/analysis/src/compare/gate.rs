@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use record::Cost;
+use record::{Cost, largest_first};
 use serde::Serialize;
 
 use super::comparison::{Comparison, ComparisonRow};
@@ -111,7 +111,7 @@ pub fn gate<'c>(comparison: &'c Comparison<'_>, gate: Gate) -> Gated<'c> {
     // What several runs have and the base lacks is missing there once.
     let mut known = HashSet::new();
     gated.unjudged.retain(|one| known.insert((one.name.clone(), one.run)));
-    gated.failed.sort_by(|one, other| badness(other.against).total_cmp(&badness(one.against)));
+    largest_first(&mut gated.failed, |one| badness(one.against));
     gated
 }
 

@@ -3,6 +3,7 @@
 use super::fit::{Polynomial, curve};
 use super::form::{CostsAt, Crossing, CrossoverAnswer, KNOWN, LogRatio, Side, pooled};
 use crate::statistics::Interval;
+use record::smallest_first;
 
 /// How far from a crossing, as a ratio, points show where it lies: over short stretches the ratio of two costs is a parabola on
 /// logarithmic axes.
@@ -79,7 +80,7 @@ fn guess(ends: [&LogRatio; 2]) -> f64 {
 fn local(ratios: &[LogRatio], rough: f64, ends: [f64; 2]) -> Option<Polynomial> {
     let far = |at: f64| (at / rough).ln().abs();
     let mut points: Vec<&LogRatio> = ratios.iter().collect();
-    points.sort_by(|one, other| far(one.at).total_cmp(&far(other.at)));
+    smallest_first(&mut points, |one| far(one.at));
     let near = points.iter().filter(|ratio| far(ratio.at) <= NEAR.ln()).count();
     let ends = points.iter().skip(near.max(LEAST)).filter(|ratio| near < LEAST && ends.contains(&ratio.at));
     let chosen: Vec<_> = points.iter().take(near.max(LEAST)).chain(ends).filter_map(|ratio| ratio.point()).collect();

@@ -1,6 +1,7 @@
 //! What is measured, what is answered, and the ratio of two costs at one point as a logarithm with its error.
 
 use crate::statistics::{Interval, NORMAL_95, mean, ratio, student_quantile, variance};
+use record::smallest_first;
 
 /// Standard errors by which costs must differ for their order to count as known at a point. At the usual 1.96 one of twenty
 /// points is in the wrong order by chance, which would be two crossings more.
@@ -129,7 +130,7 @@ pub(super) fn pooled(points: &[CostsAt]) -> Vec<LogRatio> {
     let usable = points.iter().filter(|point| point.at > 0.0 && point.at.is_finite());
     let mut ratios: Vec<LogRatio> =
         usable.map(LogRatio::of).filter(|ratio| ratio.log.is_some() || ratio.apart.is_some()).collect();
-    ratios.sort_by(|one, other| one.at.total_cmp(&other.at));
+    smallest_first(&mut ratios, |one| one.at);
     ratios.chunk_by(|one, other| one.at == other.at).filter_map(together).collect()
 }
 

@@ -2,6 +2,7 @@
 
 use super::find::found;
 use super::form::{CostsAt, Crossing, CrossoverAnswer, pooled};
+use record::largest_first;
 
 /// Ends of a crossing farther apart than this ratio are halved; nearer ones have points spread about the crossing.
 const APART: f64 = 3.0;
@@ -57,6 +58,6 @@ fn gaps(points: &[CostsAt], (low, high): (f64, f64), count: usize) -> Vec<f64> {
     let ratios = pooled(points);
     let mut gaps: Vec<(f64, f64)> = ratios.windows(2).map(|pair| (pair[0].at, pair[1].at)).collect();
     gaps.retain(|(from, to)| to / from > NARROW && *from >= low && *to <= high);
-    gaps.sort_by(|one, other| (other.1 / other.0).total_cmp(&(one.1 / one.0)));
+    largest_first(&mut gaps, |one| one.1 / one.0);
     gaps.into_iter().take(count).map(|(from, to)| (from * to).sqrt()).collect()
 }

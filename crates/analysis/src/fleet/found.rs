@@ -1,5 +1,6 @@
 //! Everything that a table of many runs shows.
 
+use record::largest_first;
 use serde::Serialize;
 
 use super::cause::{Known, causes};
@@ -162,7 +163,7 @@ fn named(table: &Table, judged: &[TestedClass<'_>], chosen: &Chosen) -> (Vec<Slo
         slow.push(((test.class, test.node), family));
     }
     let named = by_key(slow).into_iter().map(|((class, node), mut families)| {
-        families.sort_by(|one, other| other.ratio.value.total_cmp(&one.ratio.value));
+        largest_first(&mut families, |one| one.ratio.value);
         let class = &judged[class];
         let causes = causes(&families, &known(table, class, node));
         let name = table.nodes[class.class.nodes[node] as usize].clone();

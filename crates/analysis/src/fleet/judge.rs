@@ -12,6 +12,7 @@ use super::effects::Effect;
 use super::options::{ENOUGH_NODES, FleetOptions};
 use super::slow::{SlowCost, SlowFamily};
 use super::tail::{TailFit, accepted, together};
+use record::{largest_first, smallest_first};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NodeTest {
@@ -109,7 +110,7 @@ impl<'a> TestedClass<'a> {
         let ps: Vec<f64> = costs.iter().map(|cost| cost.0).collect();
         let best = costs.first().map(|cost| cost.2.ratio);
         let mut costs: Vec<SlowCost> = costs.into_iter().take(accepted(&ps, of_costs)).map(|cost| cost.2).collect();
-        costs.sort_by(|one, other| other.ratio.value.total_cmp(&one.ratio.value));
+        largest_first(&mut costs, |one| one.ratio.value);
         let ratio = if whole { effect.ratio() } else { best? };
         Some(SlowFamily { family: family.name.clone(), ratio, whole, p: test.p, costs })
     }
@@ -169,7 +170,7 @@ pub(super) fn chosen(tests: &[NodeTest], share: f64) -> Chosen {
 /// is selected within each.
 fn selected<T>(all: impl Iterator<Item = (f64, T)>, share: f64) -> (Vec<(f64, T)>, f64) {
     let mut all: Vec<(f64, T)> = all.collect();
-    all.sort_by(|one, other| one.0.total_cmp(&other.0));
+    smallest_first(&mut all, |one| one.0);
     let found = accepted(&all.iter().map(|(p, _)| *p).collect::<Vec<_>>(), share);
     let left = share * found as f64 / all.len().max(1) as f64;
     all.truncate(found);

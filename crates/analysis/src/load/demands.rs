@@ -6,6 +6,7 @@ use super::configuration::{Configuration, PageDevice, Relief};
 use super::measured::{Finished, Measured, Outcome};
 use crate::model::{CurvePoint, FaultCurve, Figure, Kind};
 use crate::statistics::{mean, squares};
+use record::smallest_first;
 
 /// What the script has for all configurations.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -252,7 +253,7 @@ fn of_device(device: PageDevice, all: &[&Measured], flushed: &[&Measured], usual
     };
     let mut points: Vec<FaultsAt> = plain.iter().filter_map(point).collect();
     points.extend(whole(&points, usual));
-    points.sort_by(|a, b| a.share.total_cmp(&b.share));
+    smallest_first(&mut points, |one| one.share);
     let reload = flushed.filter_map(|measured| mean_of(measured, usual, |finished| finished.major_faults));
     let handling_s = handling(&plain, usual);
     // On compressed memory, what a fault takes beyond the first touch of a page is put down to the device.

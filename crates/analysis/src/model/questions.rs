@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use record::largest_first;
 use serde::Serialize;
 
 use super::error::ModelError;
@@ -274,7 +275,7 @@ pub fn bottleneck(system: &System) -> Result<Bottleneck, ModelError> {
         let percent = 100.0 / f64::from(system.eligible.unwrap_or(1));
         gains.extend(gain_of(&more)?.map(|gain| (Resource::Eligible, gain / percent)));
     }
-    gains.sort_by(|a, b| b.1.total_cmp(&a.1));
+    largest_first(&mut gains, |one| one.1);
     let resource = gains.first().filter(|(_, gain)| *gain > 0.05).map(|(resource, _)| *resource);
     Ok(Bottleneck { resource, gains })
 }

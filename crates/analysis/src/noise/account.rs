@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use record::largest_first;
 use serde::Serialize;
 
 use super::cause::{NOTHING_KNOWN, NoiseCause, single, with_steal};
@@ -213,7 +214,7 @@ impl Seen {
 fn causes(recording: &Recording, seen: &Seen) -> Vec<NoiseCause> {
     let mut causes =
         if recording.untraced.is_none() { traced_causes(recording, seen) } else { counted_causes(recording, seen) };
-    causes.sort_by(|a, b| b.share.total_cmp(&a.share));
+    largest_first(&mut causes, |one| one.share);
     causes
 }
 
@@ -279,7 +280,7 @@ fn counted(recording: &Recording) -> Vec<CountedInterrupts> {
     let mut counted: Vec<CountedInterrupts> =
         lines.map(|(line, name)| CountedInterrupts { name: name.clone(), per_second: rate(line) }).collect();
     counted.retain(|line| line.per_second > 0.0);
-    counted.sort_by(|a, b| b.per_second.total_cmp(&a.per_second));
+    largest_first(&mut counted, |one| one.per_second);
     counted
 }
 
@@ -367,7 +368,7 @@ fn longest(recording: &Recording, seen: &Seen) -> Vec<Longest> {
     const SHOWN: usize = 5;
     let begin = recording.windows.first().map_or(0.0, |window| window.start);
     let mut places: Vec<usize> = (0..recording.gaps.len()).collect();
-    places.sort_by(|&a, &b| recording.gaps[b].length.total_cmp(&recording.gaps[a].length));
+    largest_first(&mut places, |&one| recording.gaps[one].length);
     let shown = places.into_iter().take(SHOWN).map(|place| {
         let gap = &recording.gaps[place];
         let cause = main_cause(recording, &seen.charges[place], gap);

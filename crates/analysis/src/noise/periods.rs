@@ -9,6 +9,7 @@
 mod path;
 
 use path::{FEWEST, FILLED, LOOSE, Pace, Path, Watch, follow};
+use record::smallest_first;
 use serde::Serialize;
 
 use super::gap::{Gap, SpinWindow};
@@ -82,7 +83,7 @@ pub fn periods(gaps: &[Gap], windows: &[SpinWindow]) -> Vec<Series> {
         }
         least /= 2.0;
     }
-    found.sort_by(|a, b| a.period.total_cmp(&b.period));
+    smallest_first(&mut found, |one| one.period);
     found
 }
 

@@ -1,6 +1,6 @@
 //! Which costs of a run are odd: outside the spread of the references by a clear factor that all intervals carry.
 
-use record::{Cost, Run};
+use record::{Cost, Run, largest_first};
 
 use super::facts::Facts;
 use super::held::{Direction, Held, NotHeld, hold};
@@ -95,7 +95,7 @@ pub fn judge<'a>(run: &'a Run, references: &'a [Run], facts: &Facts<'_>) -> Refe
         }
     }
     let oddity = |((subject, direction), mut costs): ((usize, Direction), Vec<OddCost<'a>>)| {
-        costs.sort_by(|one, other| off(&other.nearest).total_cmp(&off(&one.nearest)));
+        largest_first(&mut costs, |one| off(&one.nearest));
         let (reason, remedy) = knowledge::cause(subject, direction, facts).unzip();
         Oddity { title: SUBJECTS[subject].title, direction, costs, reason, remedy }
     };

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use analysis::crossover::{CostsAt, CrossoverAnswer, found, next};
 use analysis::statistics::Interval;
 use operation::{Axis, Item, Value};
-use record::Cost;
+use record::{Cost, smallest_first};
 
 /// Numbers of the coarse grid.
 const GRID: usize = 9;
@@ -141,7 +141,7 @@ pub fn crossover<E>(
         numbers = common.near(&next(&points, ends, MORE));
         share = SHARES.1;
     }
-    points.sort_by(|one, other| one.at.total_cmp(&other.at));
+    smallest_first(&mut points, |one| one.at);
     Ok(Crossover { answer: found(&points), points })
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use analysis::prefetch::{FormulaVerdict, Inputs, MeasuredRates, RelativeRate, Tuning, Window, best};
 use measure::Progress;
+use record::largest_first;
 
 use crate::advise::candidates;
 use crate::advise::error::AdviseError;
@@ -200,7 +201,7 @@ fn is_decided(rates: &[f64], best: &[f64]) -> bool {
 fn best_quarter(rates: &[Vec<f64>], windows: usize) -> Vec<usize> {
     let rate = |index: usize| rates[index].first().copied().unwrap_or(0.0);
     let mut good: Vec<usize> = (0..windows).filter(|&index| !rates[index].is_empty()).collect();
-    good.sort_by(|&one, &other| rate(other).total_cmp(&rate(one)));
+    largest_first(&mut good, |&one| rate(one));
     good.truncate(windows.div_ceil(4));
     let top = good.first().map_or(0.0, |&index| rate(index));
     good.extend((windows..rates.len()).filter(|&index| rate(index) > top / 2.0));

@@ -3,6 +3,7 @@
 
 use analysis::noise::{Event, Mark};
 use operation::Clock;
+use record::smallest_first;
 use system::perf::{PerfEvent, Record, SampledEvent};
 
 use crate::noise::format::Field;
@@ -135,7 +136,7 @@ impl Tracer {
         }
         let mut reported = events.split_off(from);
         reported.retain(|event| event.at >= start);
-        reported.sort_by(|a, b| a.at.total_cmp(&b.at));
+        smallest_first(&mut reported, |one| one.at);
         events.append(&mut reported);
     }
 }

@@ -2,6 +2,7 @@
 
 use analysis::estimate::ENOUGH_ROUNDS;
 use analysis::statistics::sorted;
+use record::smallest_first;
 
 /// Rounds that every item has, however dear they are: fewer say almost nothing of how rounds scatter.
 const FEWEST: usize = 3;
@@ -62,7 +63,7 @@ pub(super) fn next_pass(candidates: &[Candidate], passes: f64, left: f64, share:
 
 /// The entries of a pass, and others that took the least time so far, so that few of them do not follow themselves.
 pub(super) fn in_company(mut pass: Vec<usize>, mut others: Vec<Candidate>) -> Vec<usize> {
-    others.sort_by(|one, other| one.spent.total_cmp(&other.spent));
+    smallest_first(&mut others, |one| one.spent);
     let lacking = if pass.is_empty() { 0 } else { COMPANY.saturating_sub(pass.len()) };
     pass.extend(others.iter().take(lacking).map(|other| other.entry));
     pass

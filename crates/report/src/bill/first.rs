@@ -1,8 +1,8 @@
 //! The first lines of a bill: where the time went, what could be saved, how far the bill explains it, where prices come from.
 
 use analysis::bill::{Habit, known_split, place_of, waits_by_cause};
-use record::Nanoseconds;
 use record::units::{percent, range};
+use record::{Nanoseconds, largest_first};
 
 use super::view::BillView;
 use crate::head::head_line;
@@ -61,7 +61,7 @@ fn time(view: &BillView) -> String {
         (sum.total_ns, format!("waiting {}", sum.waited_for.words().trim_end_matches(" or a lock of the kernel")))
     }));
     parts.retain(|(ns, _)| *ns >= WORTH * elapsed);
-    parts.sort_by(|one, other| other.0.total_cmp(&one.0));
+    largest_first(&mut parts, |one| one.0);
     let parts = parts.into_iter().take(MOST_LINES).map(|(ns, what)| format!("{} {what}", Nanoseconds(ns)));
     parts.collect::<Vec<_>>().join(", ")
 }

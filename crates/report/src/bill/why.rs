@@ -2,7 +2,7 @@
 
 use analysis::bill::{Bill, BillRow, Charged};
 use record::units::{counted, percent};
-use record::{Nanoseconds, Observation};
+use record::{Nanoseconds, Observation, largest_first};
 
 /// A bill that explains less than this gives reasons, and so does one that explains more than the other.
 const EXPLAINED: [f64; 2] = [0.8, 1.2];
@@ -47,7 +47,7 @@ fn apart(bill: &Bill, charged: f64) -> Vec<String> {
     let measured = bill.rows.iter().filter_map(|row| Some((row, row.measured?.value, row.whole_cpu_ns()?)));
     let mut found: Vec<_> =
         measured.filter(|(_, measured, price)| (measured - price).abs() > WORTH * charged).collect();
-    found.sort_by(|one, other| (other.1 - other.2).abs().total_cmp(&(one.1 - one.2).abs()));
+    largest_first(&mut found, |one| (one.1 - one.2).abs());
     let sentence = |(row, measured, price): &(&BillRow, f64, f64)| {
         let each = |ns: f64| Nanoseconds(ns / row.count.max(1) as f64).to_string();
         format!("{} took {} each here, and its price is {}", row.what, each(*measured), each(*price))

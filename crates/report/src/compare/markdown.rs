@@ -1,7 +1,7 @@
 //! A comparison as Markdown for a comment on a pull request: the verdict, a table of what changed, the rest folded.
 
 use analysis::compare::{Against, Comparison, ComparisonRow, DifferingFact, Gated, Verdict};
-use record::Cost;
+use record::{Cost, largest_first};
 
 use super::gate::{gate_sentence, verdict};
 use super::rows::{figure, ratio_words, size};
@@ -53,7 +53,7 @@ fn against_base(comparison: &Comparison<'_>, view: &ComparisonView<'_>, column: 
     match view.sort {
         Sort::Family => {}
         Sort::Name => rows.sort_by_key(|(row, ..)| (&row.base.operation, &row.base.at)),
-        Sort::Ratio => rows.sort_by(|one, other| weight(other.2).total_cmp(&weight(one.2))),
+        Sort::Ratio => largest_first(&mut rows, |one| weight(one.2)),
     }
     let (changed, rest): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(.., against)| against.verdict.is_change());
     let table = |rows: &[(&ComparisonRow<'_>, &Cost, &Against)]| {

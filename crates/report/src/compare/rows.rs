@@ -8,7 +8,7 @@ use analysis::compare::{
 };
 use analysis::statistics::Interval;
 use record::units::{counted, grouped, significant};
-use record::{Cost, CountedIn, Nanoseconds};
+use record::{Cost, CountedIn, Nanoseconds, largest_first};
 
 use super::notes::notes;
 use super::view::{ComparisonView, Shown, Sort};
@@ -34,7 +34,7 @@ pub(super) fn rows(
     match view.sort {
         Sort::Family => table.by_family(&shown, &families, footnotes, &mut grid),
         Sort::Name => shown.sort_by_key(|row| (&row.base.operation, &row.base.at)),
-        Sort::Ratio => shown.sort_by(|one, other| weight(other).total_cmp(&weight(one))),
+        Sort::Ratio => largest_first(&mut shown, |one| weight(one)),
     }
     if view.sort != Sort::Family && !shown.is_empty() {
         grid.heading(table.titles(""));

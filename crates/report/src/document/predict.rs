@@ -4,7 +4,7 @@ use analysis::mix::Lack;
 use analysis::predict::{Accuracy, FamilyCost, MixPrediction, PricedLine};
 use analysis::sums::sum;
 use analysis::whatif::{Supposed, changed_lines, known_change};
-use record::{Doubt, Mix, MixLine, Point};
+use record::{Doubt, Mix, MixLine, Point, largest_first};
 use serde::Serialize;
 
 use super::figure::{TimeFigure, finite, time};
@@ -207,13 +207,13 @@ impl<'a> PredictDocument<'a> {
 
 fn rows(prediction: &MixPrediction) -> Vec<PredictedRow<'_>> {
     let mut rows: Vec<&PricedLine> = prediction.rows.iter().collect();
-    rows.sort_by(|one, other| other.total().figure().value.total_cmp(&one.total().figure().value));
+    largest_first(&mut rows, |one| one.total().figure().value);
     rows.into_iter().map(|row| PredictedRow::of(prediction, row)).collect()
 }
 
 fn families(prediction: &MixPrediction) -> Vec<PredictedFamily> {
     let mut families = prediction.families();
-    families.sort_by(|one, other| other.total.figure().value.total_cmp(&one.total.figure().value));
+    largest_first(&mut families, |one| one.total.figure().value);
     let each = families.into_iter();
     each.map(|FamilyCost { family, total }| PredictedFamily {
         together: TimeFigure::from(&total.figure()),

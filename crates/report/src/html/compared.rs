@@ -7,7 +7,7 @@ use analysis::compare::{
 use analysis::factors::{Factor, Factors};
 use analysis::statistics::Interval;
 use maud::{Markup, PreEscaped, html};
-use record::{Run, printable};
+use record::{Run, largest_first, printable};
 
 use super::blocks;
 use super::form::{Block, BlockTable, HtmlPage, Section, anchor};
@@ -72,7 +72,7 @@ impl Ratios<'_, '_> {
     fn html(&self) -> Markup {
         let (mut changed, same): (Vec<&ComparisonRow<'_>>, Vec<&ComparisonRow<'_>>) =
             self.comparison.rows.iter().partition(|row| row.changed());
-        changed.sort_by(|one, other| farthest(other).total_cmp(&farthest(one)));
+        largest_first(&mut changed, |one| farthest(one));
         html! {
             @if changed.is_empty() { p { "No cost changed by more than the noise." } } @else { (self.table(&changed)) }
             @if !same.is_empty() { details { summary { (same.len()) " costs that are the same, or too uncertain to tell" } (self.table(&same)) } }

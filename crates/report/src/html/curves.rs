@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use analysis::by_key;
 use maud::{Markup, html};
-use record::{Bytes, Cost, Point, Run, Value, printable};
+use record::{Bytes, Cost, Point, Run, Value, printable, smallest_first};
 
 use super::blocks;
 use super::form::PageDetail;
@@ -75,7 +75,7 @@ fn chart(run: &Run, operation: &str, axis: &str, costs: &[&Cost]) -> Option<Char
     let y = if rates { Axis::linear("rate", Unit::BytesPerSecond) } else { Axis::log("time", Unit::Nanoseconds) };
     let of_memory = operation.starts_with("memory.") && bytes;
     let drawn = series.into_iter().take(MOST_SERIES).map(|(rest, mut points)| {
-        points.sort_by(|one, other| one.0.total_cmp(&other.0));
+        smallest_first(&mut points, |one| one.0);
         let intervals = points.iter().map(|point| (point.2, point.3)).collect();
         Series::new(printable(&rest.values()), points.iter().map(|point| (point.0, point.1)).collect())
             .with_intervals(intervals)

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use analysis::by_key;
 use maud::{Markup, PreEscaped, html};
 use record::units::counted;
-use record::{Cost, Nanoseconds, Run, printable};
+use record::{Cost, Nanoseconds, Run, printable, smallest_first};
 
 use super::form::{HtmlPage, anchor};
 use crate::glance;
@@ -20,7 +20,7 @@ pub(super) fn ladder(page: &HtmlPage<'_>) -> Markup {
     let second =
         rest.first().map(|other| (other.name.as_str(), other.run)).or(page.compared.map(|run| (run.id.as_str(), run)));
     let mut costs = rungs(first.run);
-    costs.sort_by(|one, other| one.quoted().0.total_cmp(&other.quoted().0));
+    smallest_first(&mut costs, |one| one.quoted().0);
     let left_out = first.run.costs.iter().filter(|cost| !is_shown(cost)).count();
     html! {
         @if !costs.is_empty() {

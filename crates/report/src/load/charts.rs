@@ -2,6 +2,7 @@
 
 use analysis::by_key;
 use analysis::load::{CliffPoint, Configuration, Experiment, Forecast, Forecasts, Judged, PaperRow, cliffs, row};
+use record::smallest_first;
 
 use super::cliff::name;
 use crate::chart::{Axis, Chart, Series, Unit};
@@ -84,7 +85,7 @@ fn curves<'c>(
     let point = |(of, figure)| (by.common(of), by.at(of).zip(figure));
     let series = by_key(figures.map(point)).into_iter().map(|(kind, points)| {
         let mut points: Vec<(f64, (f64, f64, f64))> = points.into_iter().flatten().collect();
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        smallest_first(&mut points, |one| one.0);
         let intervals = points.iter().map(|(_, (_, low, high))| (*low, *high)).collect();
         let values = points.iter().map(|(at, (value, ..))| (*at, *value)).collect();
         let name = kind.described();

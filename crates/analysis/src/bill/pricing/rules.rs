@@ -1,7 +1,7 @@
 //! Which operations price a call. Programs make their calls through a library, and go through many names and files, so the
 //! calls they make most are priced by the family `called`; all others by the operation that times them alone.
 
-use record::{CallCount, Point, Requests, Term, Value, WaitReason};
+use record::{CallCount, Point, Requests, Term, Value, WaitReason, smallest_first};
 
 use super::list::{OperationFacts, PriceList};
 use super::memory;
@@ -301,7 +301,7 @@ impl Rules<'_> {
             let mine = operation.points.iter().filter(|point| is_met(operation, point, among));
             points.extend(mine.map(|(point, bytes)| (*bytes as f64, operation.id, point.clone())));
         }
-        points.sort_by(|one, other| one.0.total_cmp(&other.0));
+        smallest_first(&mut points, |one| one.0);
         let known: Vec<_> =
             points.iter().filter(|(_, id, point)| self.list.price(id, point).is_some()).cloned().collect();
         let begins = known.first().is_some_and(|(size, ..)| *size <= mean.max(1.0));

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::noise::{Event, Mark, SpinWindow};
+use record::smallest_first;
 
 /// Ten windows of 50 ms, every other one traced; a tick of 2 us every 4 ms, 3 us where traced, and one stall of 1 ms
 /// that no event explains; a disk interrupt of 5 us twice in each window.
@@ -36,7 +37,7 @@ fn made(traced: bool) -> Recording {
         let begin = f64::from(number) * 5e7;
         (0..twice).for_each(|time| gaps.push((begin + 1.07e7 + 7.3e6 * f64::from(time), 5_000.0, 1)));
     }
-    gaps.sort_by(|a, b| a.0.total_cmp(&b.0));
+    smallest_first(&mut gaps, |one| one.0);
     for (start, length, cause) in gaps {
         recording.gaps.push(Gap { start, length, switched: false });
         if traced_at(start) {
@@ -46,7 +47,7 @@ fn made(traced: bool) -> Recording {
     }
     // In a traced window.
     recording.gaps.push(Gap { start: 5e7 + 2.5e6, length: 1e6, switched: false });
-    recording.gaps.sort_by(|a, b| a.start.total_cmp(&b.start));
+    smallest_first(&mut recording.gaps, |one| one.start);
     recording
 }
 
@@ -163,7 +164,7 @@ fn what_a_task_worked_is_reported_without_the_switches_and_of_tasks_alone() {
         let start = f64::from(turn) * 3e7 + 2.05e6;
         recording.gaps.push(Gap { start, length: 11_800.0, switched: true });
     }
-    recording.gaps.sort_by(|a, b| a.start.total_cmp(&b.start));
+    smallest_first(&mut recording.gaps, |one| one.start);
     let worked = |recording: &Recording, period: f64| {
         let repeated = account(recording).repeated;
         let near = |found: &&RepeatedSeries| (found.series.period / period - 1.0).abs() < 0.01;

@@ -1,6 +1,7 @@
 //! Made-up gaps with known periods among noise: the periods are found, and none where there is none.
 
 use super::*;
+use record::smallest_first;
 
 const SECOND: f64 = 1e9;
 
@@ -65,7 +66,7 @@ impl Made {
         let count = (self.seconds * 20.0) as u32;
         let window = |start: f64| SpinWindow { start, end: start + 4.96e7, ..SpinWindow::default() };
         let windows: Vec<SpinWindow> = (0..count).map(|number| window(f64::from(number) * 5e7)).collect();
-        self.gaps.sort_by(|a, b| a.start.total_cmp(&b.start));
+        smallest_first(&mut self.gaps, |one| one.start);
         let mut seen: Vec<Gap> = Vec::new();
         for gap in self.gaps {
             let within = windows.iter().any(|window| window.start <= gap.start && gap.end() <= window.end);
@@ -207,7 +208,7 @@ fn what_follows_from_a_gap_is_no_series_of_its_own() {
     let echoes: Vec<Gap> =
         gaps.iter().map(|gap| Gap { start: gap.end() + 300.0, length: 150.0, switched: false }).collect();
     gaps.extend(echoes);
-    gaps.sort_by(|a, b| a.start.total_cmp(&b.start));
+    smallest_first(&mut gaps, |one| one.start);
     let found = checked(&gaps, &windows);
     assert_eq!(found.len(), 1, "{found:?}");
     right(&found[0], 4e6, 30_000.0);

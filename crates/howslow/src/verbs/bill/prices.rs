@@ -10,7 +10,7 @@ use analysis::bill::{Bill, CALLS, Met, OperationFacts, PriceList, USER_KINDS, bi
 use analysis::predict::{MachineState, predict_in};
 use operation::{Item, Operation};
 use record::units::counted;
-use record::{Mix, MixLine, Observation, Point, Run};
+use record::{Mix, MixLine, Observation, Point, Run, largest_first};
 use report::{BillView, PriceOrigin};
 
 use super::args::BillArgs;
@@ -141,7 +141,7 @@ impl Prices {
                 }
             }
         }
-        lacks.sort_by(|one, other| other.1.total_cmp(&one.1));
+        largest_first(&mut lacks, |one| one.1);
         lacks.into_iter().map(|(item, _)| item).collect()
     }
 

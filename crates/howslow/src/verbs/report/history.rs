@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use analysis::change::LEAST;
 use jiff::Timestamp;
-use record::Run;
+use record::{Run, largest_first};
 use report::{AnonymousDocument, CostHistories, EarlierFigure, Section, document_section};
 use serde_json::{Value, json};
 use store::{CostTable, Filter, Head, Row, Series, Store};
@@ -50,7 +50,7 @@ fn histories(store: &Store, own: &Head, heads: &[&Head]) -> anyhow::Result<CostH
         }
         ControlFlow::Continue(())
     })?;
-    found.values_mut().for_each(|figures| figures.sort_by(|one, other| other.days_before.total_cmp(&one.days_before)));
+    found.values_mut().for_each(|figures| largest_first(figures, |one| one.days_before));
     Ok(found)
 }
 

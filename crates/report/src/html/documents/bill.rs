@@ -1,5 +1,6 @@
 //! A bill: what was counted, what it costs, what it waits for, what could be saved, its stacks; and two bills.
 
+use record::largest_first;
 use record::units::Amount;
 use serde_json::Value;
 
@@ -77,7 +78,7 @@ fn waits(seen: &Value) -> BlockTable {
     let together = &seen["together"];
     let mut waits: Vec<&Value> = items(together, "waits").iter().collect();
     let total = |wait: &Value| number(wait, "total_ns").unwrap_or(0.0);
-    waits.sort_by(|one, other| total(other).total_cmp(&total(one)));
+    largest_first(&mut waits, |one| total(one));
     let rows = waits.into_iter().take(FEW).map(|wait| {
         let [call, reason] = ["call", "reason"].map(|key| text(wait, key).to_string());
         let [together, half, most] = ["total_ns", "p50_ns", "p99_ns"].map(|key| time(number(wait, key)));

@@ -1,6 +1,7 @@
 //! A load of scripted users: response, throughput and idle by users, the model's line beside them, the memory cliff.
 
 use analysis::by_key;
+use record::smallest_first;
 use record::units::counted;
 use serde_json::Value;
 
@@ -56,7 +57,7 @@ fn curves(of: &[&Value], read: impl Fn(&Value) -> Option<f64>, before: &str) -> 
     let mut curves = by_key(of.iter().filter_map(point));
     curves.retain(|(_, points)| points.len() > 1);
     let series = curves.into_iter().take(8).map(|(name, mut points)| {
-        points.sort_by(|one, other| one.0.total_cmp(&other.0));
+        smallest_first(&mut points, |one| one.0);
         Series::new(format!("{before}{name}"), points)
     });
     series.collect()
