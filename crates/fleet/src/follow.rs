@@ -152,12 +152,11 @@ impl<'a> Follower<'a> {
         result.map(|()| sent)
     }
 
-    /// Looks at the open attempts once, gathers what arrived, and writes the state. Fails if a document or the state cannot
-    /// be written here. Trouble with the scheduler is an event.
-    pub fn step(&mut self, fleet: &mut Fleet) -> Result<Vec<Event>, FleetError> {
+    /// Looks at the open attempts once, gathers what arrived, and writes the state. Adds what happened to the events, also if it fails:
+    /// if a document or the state cannot be written here. Trouble with the scheduler is an event.
+    pub fn step(&mut self, fleet: &mut Fleet, events: &mut Vec<Event>) -> Result<(), FleetError> {
         let before = fleet.clone();
         let tasks = tasks(fleet);
-        let mut events = Vec::new();
         let (seen, refusing) = match self.look(fleet, &tasks) {
             Ok(found) => found,
             Err(error) => {
@@ -166,13 +165,13 @@ impl<'a> Follower<'a> {
                     events.push(Event::Note(format!("{text}; asking again")));
                 }
                 self.last_trouble = text;
-                return Ok(events);
+                return Ok(());
             }
         };
         self.last_trouble.clear();
         let (mut cancel, mut unwritten) = (Vec::new(), Ok(()));
         for task in tasks {
-            let damaged = match self.take_in(fleet, task.place, &mut events) {
+            let damaged = match self.take_in(fleet, task.place, events) {
                 Ok(damaged) => damaged,
                 // What was decided so far is carried out and written all the same.
                 Err(error) => {
@@ -211,7 +210,7 @@ impl<'a> Follower<'a> {
         if *fleet != before {
             self.folder.write(fleet)?;
         }
-        unwritten.map(|()| events)
+        unwritten
     }
 
     /// What is seen of the tasks, by place, and the nodes that take no job.
@@ -247,15 +246,15 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Cancels all open attempts. Documents that have arrived are gathered before. Returns the nodes. Fails if one is not
-    /// cancelled, after it has noted the others, or the state cannot be written.
-    pub fn cancel(&mut self, fleet: &mut Fleet) -> Result<Vec<String>, FleetError> {
+    /// Cancels all open attempts. Documents that have arrived are gathered before. Adds what happened to the events, also if it fails.
+    /// Returns the nodes. Fails if one is not cancelled, after it has noted the others, or the state cannot be written.
+    pub fn cancel(&mut self, fleet: &mut Fleet, events: &mut Vec<Event>) -> Result<Vec<String>, FleetError> {
         let tasks = tasks(fleet);
         let results = self.scheduler.cancel(fleet, &tasks);
         let (mut cancelled, mut refused, mut unwritten) = (Vec::new(), Vec::new(), Ok(()));
         for (task, result) in tasks.into_iter().zip(results) {
             // A job that is cancelled is noted even if a document cannot be written here.
-            unwritten = unwritten.and(self.take_in(fleet, task.place, &mut Vec::new()).map(drop));
+            unwritten = unwritten.and(self.take_in(fleet, task.place, events).map(drop));
             let complete = fleet.nodes[task.place].missing(&fleet.plan).is_empty();
             let Some(attempt) = fleet.nodes[task.place].open_mut() else { continue };
             match result {

@@ -33,7 +33,7 @@ impl Scheduler for Hosts {
 fn what_was_cancelled_is_noted_if_a_host_cannot_be_reached() {
     let place = tempfile::tempdir().expect("a folder");
     let (folder, mut fleet) = begun(place.path(), &["near", "far", "next"]);
-    let error = follower(&folder).cancel(&mut fleet).expect_err("one is not").to_string();
+    let error = follower(&folder).cancel(&mut fleet, &mut Vec::new()).expect_err("one is not").to_string();
     assert!(error.contains("far: no route; cancelled on 2 nodes"), "{error}");
     assert_eq!(stages(&folder), [Stage::Cancelled, Stage::Running, Stage::Cancelled].map(Some));
 }
@@ -45,7 +45,7 @@ fn what_was_cancelled_is_noted_if_a_document_cannot_be_written() {
     std::fs::create_dir_all(&fleet.shared).expect("a folder");
     std::fs::write(&fleet.documents, "no folder").expect("a file");
     std::fs::write(fleet.shared.join("n0.a1.r1.json"), EXAMPLE).expect("a document");
-    follower(&folder).cancel(&mut fleet).expect_err("one cannot be written");
+    follower(&folder).cancel(&mut fleet, &mut Vec::new()).expect_err("one cannot be written");
     assert_eq!(stages(&folder), [Stage::Cancelled, Stage::Cancelled].map(Some));
 }
 
@@ -84,7 +84,12 @@ fn what_was_decided_before_a_document_could_not_be_written_is_carried_out() {
     }
     let hosts = Hosts::default();
     let scheduler = Box::new(hosts.clone());
-    Follower { scheduler, ..follower(&folder) }.step(&mut fleet).expect_err("one cannot be written");
+    let mut events = Vec::new();
+    Follower { scheduler, ..follower(&folder) }.step(&mut fleet, &mut events).expect_err("one cannot be written");
+    assert!(
+        matches!(events.as_slice(), [Event::Ended { node, stage: Stage::Failed, .. }] if node == "damaged"),
+        "{events:?}"
+    );
     assert_eq!(*hosts.0.borrow(), ["damaged"]);
     assert_eq!(stages(&folder), [Stage::Failed, Stage::Running, Stage::Running].map(Some));
 }
@@ -102,8 +107,26 @@ fn a_run_before_one_that_cannot_be_written_is_kept_in_the_store() {
     let store = Store::in_folder(&place.path().join("data"));
     let mut follower = follower(&folder);
     follower.keep_in(store.clone());
-    follower.step(&mut fleet).expect_err("one cannot be written");
+    follower.step(&mut fleet, &mut Vec::new()).expect_err("one cannot be written");
     assert_eq!(store.list().expect("a list").len(), 1);
+}
+
+#[test]
+fn cancelling_says_which_run_the_store_refused() {
+    let place = tempfile::tempdir().expect("a folder");
+    let (folder, mut fleet) = begun(place.path(), &["known"]);
+    std::fs::create_dir_all(&fleet.shared).expect("a folder");
+    std::fs::write(fleet.shared.join("n0.a1.r1.json"), EXAMPLE).expect("a document");
+    std::fs::write(place.path().join("data"), "no folder").expect("a file");
+    let mut follower = follower(&folder);
+    follower.keep_in(Store::in_folder(&place.path().join("data")));
+    let mut events = Vec::new();
+    follower.cancel(&mut fleet, &mut events).expect("it is complete");
+    assert!(
+        matches!(events.as_slice(), [Event::Note(text)] if text.contains("is not kept in the store")),
+        "{events:?}"
+    );
+    assert_eq!(stages(&folder), [Some(Stage::Done)]);
 }
 
 fn begun(place: &std::path::Path, names: &[&str]) -> (Folder, Fleet) {

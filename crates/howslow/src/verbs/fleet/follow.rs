@@ -33,7 +33,10 @@ pub(super) fn cancel(args: &FleetArg) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let mut follower = follower(&fleet, &folder, Duration::from_secs(1))?;
-    let nodes = follower.cancel(&mut fleet)?;
+    let mut events = Vec::new();
+    let cancelled = follower.cancel(&mut fleet, &mut events);
+    events.iter().filter_map(line).for_each(|text| print_note(&text));
+    let nodes = cancelled?;
     let nodes = counted(nodes.len() as u64, "node");
     print_note(&format!("cancelled on {nodes}; `howslow fleet retry {id}` measures there again"));
     Ok(Outcome::Done)
@@ -101,8 +104,10 @@ pub(super) fn follow(folder: &Folder, mut fleet: Fleet, args: &EveryArgs, begin:
         }
     }
     while begin != Begin::MissingAndEnd && !fleet.open().is_empty() {
-        let events = follower.step(&mut fleet)?;
+        let mut events = Vec::new();
+        let looked = follower.step(&mut fleet, &mut events);
         progress.report(&events);
+        looked?;
         progress.show(&fleet);
         let since = Instant::now();
         while since.elapsed() < every && !fleet.open().is_empty() && ending.came().is_none() {
@@ -124,6 +129,15 @@ pub(super) fn follow(folder: &Folder, mut fleet: Fleet, args: &EveryArgs, begin:
         print_note(&note);
     }
     show(&fleet, args.json)
+}
+
+/// What is printed of an event.
+fn line(event: &Event) -> Option<String> {
+    match event {
+        Event::Ended { stage: Stage::Done, .. } => None,
+        Event::Ended { node, stage, reason } => Some(record::printable(&format!("{node}: {}: {reason}", stage.word()))),
+        Event::Note(text) => Some(record::printable(text)),
+    }
 }
 
 /// How soon a signal is noticed.
@@ -152,15 +166,7 @@ impl FleetProgress {
     }
 
     fn report(&self, events: &[Event]) {
-        for event in events {
-            match event {
-                Event::Ended { stage: Stage::Done, .. } => {}
-                Event::Ended { node, stage, reason } => {
-                    self.note(&record::printable(&format!("{node}: {}: {reason}", stage.word())));
-                }
-                Event::Note(text) => self.note(&record::printable(text)),
-            }
-        }
+        events.iter().filter_map(line).for_each(|text| self.note(&text));
     }
 
     fn show(&mut self, fleet: &Fleet) {
