@@ -175,12 +175,24 @@ fn mapped_file(run: &Run) -> Option<String> {
     ))
 }
 
-/// `4.2 times faster`, `1.2 times slower`.
+/// `4.2 times faster`, `at least 1.2 times slower`.
 fn against(ratio: &Interval) -> String {
-    match ratio.value {
-        _ if !differs(ratio) => "no faster and no slower".into(),
-        value if value < 1.0 => format!("{} times faster", times(1.0 / value)),
-        value => format!("{} times slower", times(value)),
+    if !differs(ratio) {
+        return "no faster and no slower".into();
+    }
+    if ratio.value < 1.0 {
+        let inverse = Interval { value: 1.0 / ratio.value, low: 1.0 / ratio.high, high: 1.0 / ratio.low };
+        return format!("{}faster", amount(&inverse));
+    }
+    format!("{}slower", amount(ratio))
+}
+
+/// `4.2 times `; `at least 1.2 times ` if its digits are not known; nothing if only its direction is.
+fn amount(ratio: &Interval) -> String {
+    match ratio.low {
+        _ if has_digits(ratio) => format!("{} times ", times(ratio.value)),
+        low if low >= 1.05 => format!("at least {} times ", times(low)),
+        _ => String::new(),
     }
 }
 
@@ -195,10 +207,11 @@ fn other_cpu(run: &Run, facts: &Facts<'_>) -> Option<String> {
     if !differs(&ratio) {
         return None;
     }
-    let text = if ratio.value > 1.0 {
-        format!("{} times as much as", times(ratio.value))
-    } else {
-        format!("only {} of", percent(ratio.value))
+    let text = match amount(&ratio) {
+        _ if ratio.value < 1.0 && has_digits(&ratio) => format!("only {} of", percent(ratio.value)),
+        _ if ratio.value < 1.0 => "less than".into(),
+        direction if direction.is_empty() => "more than".into(),
+        amount => format!("{amount}as much as"),
     };
     let cause = likely_cause_of_waking(facts).filter(|_| ratio.low > MOSTLY_WAKING);
     let why = cause.map(|(reason, remedy)| format!(" Likely: {reason}; {}.", remedy.text(Place::of(&run.machine))));

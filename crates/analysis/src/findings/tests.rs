@@ -109,6 +109,16 @@ fn a_switch_is_reported_for_the_set_that_fills_the_cores_own_caches_where_there_
     assert!(text.contains(" with a working set of 1536 KiB."), "{text}");
 }
 
+#[test]
+fn how_many_times_is_said_where_the_digits_are_known() {
+    let ratio = |low, value, high| against(&Interval { value, low, high });
+    assert_eq!(ratio(1.9, 2.0, 2.1), "2.0 times slower");
+    assert_eq!(ratio(1.2, 2.0, 3.0), "at least 1.2 times slower");
+    assert_eq!(ratio(1.01, 2.0, 4.0), "slower");
+    assert_eq!(ratio(0.2, 0.25, 0.5), "at least 2.0 times faster");
+    assert_eq!(ratio(0.9, 1.2, 1.3), "no faster and no slower");
+}
+
 /// Adds costs of the example at points that it does not have.
 fn moved(run: &mut Run, operation: &str, id: &str, point: &[(&str, Value)], ns: f64) {
     let mut cost = run.costs.iter().find(|cost| cost.operation == operation).expect(operation).clone();
