@@ -150,16 +150,18 @@ impl<'a> Renamed<'a> {
     }
 }
 
-/// A text in which each word that is a path, or that `identifies` the host, is replaced. Paths of the kernel's settings stay.
+/// A text in which each word that is a path, or that `identifies` the host, is replaced; `--file=NAME` is a word in two parts, each of
+/// which may be one. Paths of the kernel's settings stay.
 pub fn without_paths(text: &str, identifies: impl Fn(&str) -> bool) -> String {
     const KERNEL: [&str; 4] = ["/proc/sys/", "/proc/pressure", "/sys/kernel/", "/sys/devices/system/"];
-    let hidden = |word: &str| {
-        let bare = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '/' && c != '~' && c != '.');
+    let hides = |part: &str| {
+        let bare = part.trim_matches(|c: char| !c.is_alphanumeric() && c != '/' && c != '~' && c != '.');
         let path =
             bare.starts_with(['/', '~']) || bare.starts_with("./") || bare.contains("../") || bare.contains("/home/");
         (path && bare.len() > 1 && !KERNEL.iter().any(|known| bare.starts_with(known)))
             || (!bare.is_empty() && identifies(bare))
     };
+    let hidden = |word: &str| hides(word) || word.split(['=', ':', ',', '"', '\'']).any(hides);
     let shown = text.split_inclusive(char::is_whitespace).map(|piece| match piece.trim_end() {
         word if hidden(word) => piece.replacen(word, "…", 1),
         _ => piece.to_string(),
@@ -192,7 +194,7 @@ mod tests {
             operation: own.operation.clone(),
             at: own.at.clone(),
             reason: "zeta-secret is not at /home/zeta-secret/bin".replacen("zeta-secret", "builder-17", 1),
-            remedy: "create ~/zeta-secret; see /proc/sys/vm/swappiness".into(),
+            remedy: "create ~/zeta-secret with --key=/zeta-secret,host=builder-17; see /proc/sys/vm/swappiness".into(),
         });
         run.costs.push(own);
         run
