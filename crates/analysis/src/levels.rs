@@ -247,7 +247,8 @@ fn add_weights(round: &LevelBatches, step: f64, grid: &mut [(f64, f64)]) {
             counts[place] += u32::from(round.stays(at, middle - HALF, middle + HALF));
         }
     }
-    grid.iter_mut().zip(counts).for_each(|((weight, _), count)| *weight += round.weight() * f64::from(count));
+    let each = round.weight();
+    grid.iter_mut().zip(counts).for_each(|((weight, _), count)| *weight += each * f64::from(count));
 }
 
 /// What the batches around a value count.

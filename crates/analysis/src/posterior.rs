@@ -143,7 +143,7 @@ fn likelihood(at: f64, groups: &[Group], scatter: RoundScatter, scales: &[f64; P
                 BELOW_SHARE * (off / BELOW).exp() / BELOW
             };
             let quiet = 1.0 - group.slowed - BELOW_SHARE;
-            // Loops: half of the time of reading a run is spent here, whatever the level of optimization.
+            // Loops, because most of the time of reading a run is spent here, in a crate that is compiled for size.
             for (place, scale) in scales.iter().enumerate() {
                 let density = quiet * student(off, *scale) + aside + LEAST;
                 if group.count > 1.0 {

@@ -57,18 +57,18 @@ impl<'a> Follower<'a> {
         self.store = Some(store);
     }
 
-    /// Begins an attempt on every node that lacks a document and has none open. Stops early if `go_on` requires it. Returns
-    /// what happened, and the number of jobs submitted. Fails if there is no scheduler, or the state cannot be written.
+    /// Begins an attempt on every node that lacks a document and has none open. Stops early if `go_on` requires it. Adds what happened to
+    /// the events, also if it fails: if there is no scheduler, or the state cannot be written. Returns the number of jobs submitted.
     pub fn submit(
         &mut self,
         fleet: &mut Fleet,
         go_on: &mut dyn FnMut(usize) -> bool,
-    ) -> Result<(Vec<Event>, usize), FleetError> {
-        let mut events = Vec::new();
+        events: &mut Vec<Event>,
+    ) -> Result<usize, FleetError> {
         let refusing = self.scheduler.refusing()?;
         self.find_sent(fleet)?;
         for place in fleet.unfinished() {
-            self.take_in(fleet, place, &mut events)?;
+            self.take_in(fleet, place, events)?;
             let node = &mut fleet.nodes[place];
             let missing = node.missing(&fleet.plan);
             if missing.is_empty() {
@@ -89,9 +89,9 @@ impl<'a> Follower<'a> {
             self.marks.remove(&place);
         }
         self.folder.write(fleet)?;
-        let count = self.send(fleet, go_on, &mut events)?;
+        let count = self.send(fleet, go_on, events)?;
         self.folder.write(fleet)?;
-        Ok((events, count))
+        Ok(count)
     }
 
     /// Finds the jobs of attempts that were submitted without an answer, or before this program was killed.

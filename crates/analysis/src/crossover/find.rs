@@ -1,9 +1,10 @@
 //! From points to an answer: where the order of two costs is known and changes, and how closely that place is known.
 
+use record::smallest_first;
+
 use super::fit::{Polynomial, curve};
 use super::form::{CostsAt, Crossing, CrossoverAnswer, KNOWN, LogRatio, Side, pooled};
 use crate::statistics::Interval;
-use record::smallest_first;
 
 /// How far from a crossing, as a ratio, points show where it lies: over short stretches the ratio of two costs is a parabola on
 /// logarithmic axes.

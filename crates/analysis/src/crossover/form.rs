@@ -1,7 +1,8 @@
 //! What is measured, what is answered, and the ratio of two costs at one point as a logarithm with its error.
 
-use crate::statistics::{Interval, NORMAL_95, mean, ratio, student_quantile, variance};
 use record::smallest_first;
+
+use crate::statistics::{Interval, NORMAL_95, mean, ratio, student_quantile, variance};
 
 /// Standard errors by which costs must differ for their order to count as known at a point. At the usual 1.96 one of twenty
 /// points is in the wrong order by chance, which would be two crossings more.

@@ -1,8 +1,9 @@
 //! Where to measure next, so that the crossing becomes known more closely.
 
+use record::largest_first;
+
 use super::find::found;
 use super::form::{CostsAt, Crossing, CrossoverAnswer, pooled};
-use record::largest_first;
 
 /// Ends of a crossing farther apart than this ratio are halved; nearer ones have points spread about the crossing.
 const APART: f64 = 3.0;

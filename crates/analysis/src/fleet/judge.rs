@@ -6,13 +6,14 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use record::{largest_first, smallest_first};
+
 use super::class::Class;
 use super::composite::{ClassRuns, Family, MemberCost};
 use super::effects::Effect;
 use super::options::{ENOUGH_NODES, FleetOptions};
 use super::slow::{SlowCost, SlowFamily};
 use super::tail::{TailFit, accepted, together};
-use record::{largest_first, smallest_first};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NodeTest {

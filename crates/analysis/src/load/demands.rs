@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use record::smallest_first;
+
 use super::configuration::{Configuration, PageDevice, Relief};
 use super::measured::{Finished, Measured, Outcome};
 use crate::model::{CurvePoint, FaultCurve, Figure, Kind};
 use crate::statistics::{mean, squares};
-use record::smallest_first;
 
 /// What the script has for all configurations.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -57,7 +57,8 @@ fn what_arrived_late_is_not_measured_again() {
     std::fs::create_dir_all(&fleet.shared).expect("a folder");
     std::fs::write(fleet.shared.join("n0.a1.r1.json"), EXAMPLE).expect("a document");
     // The scheduler forgets what it was given, so that no attempt is added.
-    let (events, count) = follower(&folder).submit(&mut fleet, &mut |_| true).expect("submitted");
+    let mut events = Vec::new();
+    let count = follower(&folder).submit(&mut fleet, &mut |_| true, &mut events).expect("submitted");
     assert!(events.is_empty() && count == 0, "{events:?}");
     assert_eq!(stages(&folder), [Stage::Done, Stage::Failed].map(Some));
 }
@@ -68,7 +69,7 @@ fn a_job_that_exists_is_not_submitted_again() {
     let (folder, mut fleet) = begun(place.path(), &["known", "lost"]);
     fleet.nodes.iter_mut().for_each(|node| node.attempts[0].stage = Stage::Submitting);
     // The scheduler forgets what it was given, so that an attempt that is submitted is removed.
-    follower(&folder).submit(&mut fleet, &mut |_| true).expect("submitted");
+    follower(&folder).submit(&mut fleet, &mut |_| true, &mut Vec::new()).expect("submitted");
     assert_eq!(stages(&folder), [Some(Stage::Waiting), None]);
     assert_eq!(fleet.nodes[0].attempts[0].job.as_deref(), Some("7"));
 }

@@ -7,7 +7,7 @@ use analysis::compare::{Conditions, differences};
 use analysis::watch::{Change, ENOUGH_RUNS, Observed, Strictness, changes};
 use clap::Args;
 use record::units::counted;
-use record::{Cost, Point};
+use record::{Cost, Point, largest_first};
 use report::document::{WatchChange, WatchCost, WatchDocument, WatchFact};
 use store::{CostTable, Filter, Head, Row, Series, Store};
 
@@ -207,7 +207,7 @@ fn group(
     before: usize,
     mut costs: Vec<(WatchCost, usize)>,
 ) -> Option<WatchChange> {
-    costs.sort_by(|(one, _), (other, _)| other.ratio.ln().abs().total_cmp(&one.ratio.ln().abs()));
+    largest_first(&mut costs, |(one, _)| one.ratio.ln().abs());
     let documents: Vec<_> = [before, place].iter().filter_map(|place| store.read(&runs[*place]).ok()).collect();
     let mut facts = Vec::new();
     if let [base, other] = &documents[..] {

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::OnceLock;
 
+use record::largest_first;
+
 use crate::machine::host::{Host, numbers};
 
 /// How far one CPU is from another.
@@ -244,7 +246,7 @@ impl Host {
 
 /// Numbers the CPUs by their values, the largest first. A step down by more than `tolerance` begins the next number.
 fn ranked(mut values: Vec<(u32, f64)>, tolerance: f64) -> BTreeMap<u32, u32> {
-    values.sort_by(|a, b| b.1.total_cmp(&a.1));
+    largest_first(&mut values, |one| one.1);
     let (mut kind, mut last) = (0, values.first().map_or(0.0, |&(_, value)| value));
     let mut kinds = BTreeMap::new();
     for (cpu, value) in values {

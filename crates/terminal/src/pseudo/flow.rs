@@ -8,6 +8,7 @@ use catalogue::terminal::drained::Drained;
 use catalogue::terminal::pair::{LINE, lines, write_all};
 use catalogue::terminal::paths::laid;
 use operation::{Failure, Setting};
+use record::smallest_first;
 use rustix::fs::{SeekFrom, seek};
 
 use super::cells::Cells;
@@ -51,7 +52,7 @@ pub(super) fn highest(cells: &mut Cells<'_>, time: Duration) -> Vec<Flow> {
 
 /// The visit with the median rate for each second of processor time; of two in the middle, the faster one.
 fn middle(mut visits: Vec<Flow>) -> Option<Flow> {
-    visits.sort_by(|one, other| one.rate_per_cpu().total_cmp(&other.rate_per_cpu()));
+    smallest_first(&mut visits, Flow::rate_per_cpu);
     let place = visits.len() / 2;
     (!visits.is_empty()).then(|| visits.swap_remove(place))
 }

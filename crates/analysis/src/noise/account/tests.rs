@@ -1,8 +1,9 @@
 //! Accounts of made-up recordings.
 
+use record::smallest_first;
+
 use super::*;
 use crate::noise::{Event, Mark, SpinWindow};
-use record::smallest_first;
 
 /// Ten windows of 50 ms, every other one traced; a tick of 2 us every 4 ms, 3 us where traced, and one stall of 1 ms
 /// that no event explains; a disk interrupt of 5 us twice in each window.

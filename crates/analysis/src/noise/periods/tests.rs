@@ -1,7 +1,8 @@
 //! Made-up gaps with known periods among noise: the periods are found, and none where there is none.
 
-use super::*;
 use record::smallest_first;
+
+use super::*;
 
 const SECOND: f64 = 1e9;
 

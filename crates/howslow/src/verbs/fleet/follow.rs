@@ -93,11 +93,14 @@ pub(super) fn follow(folder: &Folder, mut fleet: Fleet, args: &EveryArgs, begin:
     let mut follower = follower(&fleet, folder, every)?;
     let mut progress = FleetProgress::new(&fleet);
     if begin != Begin::Nothing {
-        let (events, sent) = follower.submit(&mut fleet, &mut |sent| {
+        let mut go_on = |sent| {
             progress.submitted(sent);
             ending.came().is_none()
-        })?;
+        };
+        let mut events = Vec::new();
+        let sent = follower.submit(&mut fleet, &mut go_on, &mut events);
         progress.report(&events);
+        let sent = sent?;
         if sent > 0 {
             let jobs = counted(sent as u64, "job");
             progress.note(&format!("{jobs} submitted; `howslow fleet attach {}` follows if this ends", fleet.id));
