@@ -185,7 +185,10 @@ pub fn with_layouts(points: Quantiles, several: &[f64], good: &[f64]) -> Quantil
     // That half of all rounds lie there: the beta distribution of their share, as a binomial one.
     let possible = |count: usize, all: &[f64]| binomial_tail(all.len() + 1 - count, all.len() + 1, 0.5) > 0.025;
     let below = several.partition_point(|log| *log < points.low - LAYOUT_APART);
-    let above = &good[good.partition_point(|log| *log <= points.high + LAYOUT_APART)..];
+    // From the lowest round on that another one agrees with: one between two layouts changed from one to the other in it.
+    let beyond = &good[good.partition_point(|log| *log <= points.high + LAYOUT_APART)..];
+    let alone = beyond.windows(2).take_while(|pair| pair[1] - pair[0] >= 2.0 * LAYOUT_APART).count();
+    let above = &beyond[alone..];
     let agreeing = above.partition_point(|log| log - above[0] < 2.0 * LAYOUT_APART);
     let mut wider = points;
     if several.len() >= 2 && below > 0 && possible(below, &several) {

@@ -112,6 +112,16 @@ pub fn binomial_tail(least: usize, tries: usize, share: f64) -> f64 {
     sum
 }
 
+/// The probability of at least so many hits among those `drawn` from `all`, of which `hits` are such (Fisher's exact test, one side).
+pub fn hypergeometric_tail(least: usize, drawn: usize, hits: usize, all: usize) -> f64 {
+    let log_ways = |of: usize, taken: usize| -> f64 {
+        (0..taken).map(|count| ((of - count) as f64 / (count + 1) as f64).ln()).sum()
+    };
+    let fewest = (drawn + hits).saturating_sub(all).max(least);
+    let chance = |count| log_ways(hits, count) + log_ways(all - hits, drawn - count) - log_ways(all, drawn);
+    (fewest..=drawn.min(hits)).map(|count| chance(count).exp()).sum()
+}
+
 /// The medians of the two groups of ascending values, the lower one first, if there are two: separated by an empty range
 /// that is wider than 5 % of the median, has at least a fifth of the values on each side, and is two and a half times wider
 /// than the wider middle half of either side.
@@ -293,6 +303,14 @@ mod tests {
     fn a_binomial_tail_by_hand() {
         assert!((binomial_tail(2, 3, 0.5) - 0.5).abs() < 1e-12 && (binomial_tail(0, 5, 0.3) - 1.0).abs() < 1e-12);
         assert!((binomial_tail(3, 3, 0.2) - 0.008).abs() < 1e-12 && binomial_tail(4, 3, 0.2) == 0.0);
+    }
+
+    #[test]
+    fn a_hypergeometric_tail_is_that_of_the_tea_tasting() {
+        // Fisher, The Design of Experiments, 1935: all four of four cups by chance 1 in 70 times, three or more 17 times.
+        assert!((hypergeometric_tail(4, 4, 4, 8) - 1.0 / 70.0).abs() < 1e-12);
+        assert!((hypergeometric_tail(3, 4, 4, 8) - 17.0 / 70.0).abs() < 1e-12);
+        assert!((hypergeometric_tail(0, 3, 9, 10) - 1.0).abs() < 1e-12 && hypergeometric_tail(4, 3, 9, 10) == 0.0);
     }
 
     #[test]

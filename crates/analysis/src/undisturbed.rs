@@ -69,12 +69,22 @@ fn between_runs(figures: &[QuietRound], clocking: Clocking, prior: &Prior) -> f6
     /// a whole run.
     const CORE: (f64, f64) = (0.8, 0.1);
     const MEMORY: (f64, f64) = (1.2, 1.0);
+    /// What scatters more than this without following the clock lies in a cache that others use too, one minute more than the next:
+    /// runs differ as much as rounds, so that 95 in 100 lie within twice the scatter.
+    const SHARED_CACHE: f64 = 0.1;
+    const SHARED: (f64, f64) = (2.0, 1.0);
     /// A round that weighs less was hardly undisturbed.
     const LEAST: f64 = 1.0;
     let rounds = figures.iter().map(|round| (round.figure.ln(), round.trust()));
     let rounds: Vec<(f64, f64)> = rounds.filter(|(_, weight)| *weight >= LEAST).collect();
-    let (share, most) = if clocking == Clocking::AsRead { MEMORY } else { CORE };
-    let scatter = scattered(&rounds).map_or(prior.scatter, |(_, own)| prior.joined(own, rounds.len()));
+    let own = scattered(&rounds).map(|(_, own)| own);
+    let scatter = own.map_or(prior.scatter, |own| prior.joined(own, rounds.len()));
+    let ((share, most), scatter) = match own.filter(|_| clocking == Clocking::AsRead) {
+        Some(own) if own > SHARED_CACHE => (SHARED, own),
+        Some(own) => (MEMORY, scatter.max(own)),
+        None if clocking == Clocking::AsRead => (MEMORY, scatter),
+        None => (CORE, scatter),
+    };
     FLOOR.hypot(share * scatter.min(most) / f64::from(prior.runs.max(1)).sqrt())
 }
 

@@ -8,6 +8,7 @@ use super::figure::rounds_behind;
 use super::levels::ComparedLevels;
 use crate::estimate::RoundsFigures;
 use crate::reading::{Clocking, Reading, quiet_samples};
+use crate::statistics::hypergeometric_tail;
 
 /// Rounds of either that must have given its figure.
 const LEAST_ROUNDS: usize = 2;
@@ -17,6 +18,8 @@ const LAYOUTS_KNOWN: usize = 9;
 /// layouts in other shares. A disturbed batch of the faster one looks like its slower layout, so that more are allowed there.
 const SLOWER_BELOW: f64 = 0.05;
 const FASTER_ABOVE: f64 = 0.35;
+/// Shares of two layouts differ if they do so by chance at most this often.
+const BY_CHANCE: f64 = 1e-3;
 
 /// Whether rounds allow a difference to be called a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,14 +57,15 @@ impl Grounds {
         if ComparedLevels::of(one.1, two.1).is_some_and(|levels| !levels.comparable) {
             return Grounds::SameLayouts;
         }
-        let shared = |times: f64| {
-            let (slower, faster) = if times > 1.0 { (two, one) } else { (one, two) };
-            share_layouts(slower, faster, times.max(1.0 / times))
-        };
         // Of a cost at two levels, one run may have found them and the other not.
         let unlike = one.1.levels.is_empty() != two.1.levels.is_empty();
         let few = fewest < LAYOUTS_KNOWN || unlike;
-        if few && times.is_some_and(shared) { Grounds::SameLayouts } else { Grounds::Enough }
+        let shared = |times: f64| {
+            let (slower, faster) = if times > 1.0 { (two, one) } else { (one, two) };
+            let times = times.max(1.0 / times);
+            few && share_layouts(slower, faster, times) || differ_in_shares(slower, faster, times, longer)
+        };
+        if times.is_some_and(shared) { Grounds::SameLayouts } else { Grounds::Enough }
     }
 }
 
@@ -76,20 +80,55 @@ fn share_layouts(slower: (&Run, &Cost), faster: (&Run, &Cost), times: f64) -> bo
         || share(faster, &|batch| batch > middle) >= FASTER_ABOVE
 }
 
+/// True if rounds of one lie where the other one lies, more of them than between the two, and shares of such rounds that are the same
+/// in both differ as much by chance (Fisher's exact test). Which layout the figure is one of is then chance, too.
+fn differ_in_shares(slower: (&Run, &Cost), faster: (&Run, &Cost), times: f64, longer: u32) -> bool {
+    const NEAR: f64 = 0.25;
+    // From 0 at the figure of the faster one to 1 at that of the slower one.
+    let places = |(run, cost): (&Run, &Cost), own: f64| -> Vec<f64> {
+        relative_rounds(cost, run.noise.cycle_ns).into_iter().map(|round| own + round.ln() / times.ln()).collect()
+    };
+    let (slow, fast) = (places(slower, 1.0), places(faster, 0.0));
+    let near = |places: &[f64], wanted: f64| places.iter().filter(|place| (*place - wanted).abs() < NEAR).count();
+    let other = near(&slow, 0.0) + near(&fast, 1.0);
+    if other < LEAST_ROUNDS || other <= near(&slow, 0.5) + near(&fast, 0.5) {
+        return false;
+    }
+    let low = |places: &[f64]| places.iter().filter(|place| **place < 0.5).count() * longer as usize;
+    let of = |places: &[f64]| places.len() * longer as usize;
+    hypergeometric_tail(low(&fast), of(&fast), low(&fast) + low(&slow), of(&fast) + of(&slow)) > BY_CHANCE
+}
+
 /// Batches over the figure, both net: the undisturbed ones of rounds with two of them. Where single batches do not give the figure,
 /// what rounds show of it.
 fn relative_batches(cost: &Cost, cycle_ns: f64) -> Vec<f64> {
     const LEAST_BATCHES: usize = 2;
-    let clocking = match cost.headline {
+    if cost.headline != Estimate::Quiet || cost.cpus > 1 {
+        return relative_rounds(cost, cycle_ns);
+    }
+    let clocking = clocking(cost, cycle_ns);
+    let rounds = cost.rounds.iter().map(|round| quiet_samples(round, clocking).collect::<Vec<_>>());
+    let batches = rounds.filter(|batches| batches.len() >= LEAST_BATCHES).flatten();
+    batches.map(|batch| relative(cost, batch * clocking.unit())).collect()
+}
+
+/// What rounds show of the figure, over it, both net.
+fn relative_rounds(cost: &Cost, cycle_ns: f64) -> Vec<f64> {
+    let clocking = clocking(cost, cycle_ns);
+    let figures = RoundsFigures::of(&cost.rounds, cost.headline, clocking);
+    let rounds = cost.rounds.iter().filter_map(|round| figures.figure(round));
+    rounds.map(|round| relative(cost, round.figure * clocking.unit())).collect()
+}
+
+/// A gross figure in ns over that of the cost, both net.
+fn relative(cost: &Cost, ns: f64) -> f64 {
+    let terms = cost.gross_ns.get(cost.headline).0 - cost.quoted().0;
+    (ns - terms) / cost.quoted().0
+}
+
+fn clocking(cost: &Cost, cycle_ns: f64) -> Clocking {
+    match cost.headline {
         Estimate::Quiet => Reading::of(cost, cycle_ns).clocking.settled(&cost.rounds),
         Estimate::Typical | Estimate::Best => Clocking::AsRead,
-    };
-    let terms = cost.gross_ns.get(cost.headline).0 - cost.quoted().0;
-    let net = |figure: f64| (figure * clocking.unit() - terms) / cost.quoted().0;
-    if cost.headline == Estimate::Quiet && cost.cpus <= 1 {
-        let rounds = cost.rounds.iter().map(|round| quiet_samples(round, clocking).map(net).collect::<Vec<_>>());
-        return rounds.filter(|batches| batches.len() >= LEAST_BATCHES).flatten().collect();
     }
-    let figures = RoundsFigures::of(&cost.rounds, cost.headline, clocking);
-    cost.rounds.iter().filter_map(|round| figures.figure(round)).map(|round| net(round.figure)).collect()
 }

@@ -198,6 +198,27 @@ fn a_layout_that_one_good_round_shows_is_in_the_interval_and_is_reported() {
 }
 
 #[test]
+fn a_round_that_changed_its_layout_hides_no_layout_above_it() {
+    // Most rounds at one of two layouts, others at the other one, and one whose median lies between.
+    let low = [1280.0, 1302.0, 1322.0, 1331.0, 1343.0, 1365.0, 1386.0];
+    let gross = estimated(&rounds_of(&[&low[..], &[1595.0], &[1800.0, 1815.0, 1840.0, 1850.0]].concat()));
+    assert!(gross.figures.quiet.0 < 1400.0 && gross.figures.high.0 > 1845.0, "{:?}", gross.figures);
+    let is_upper = |doubt: &Doubt| matches!(doubt, Doubt::Layout { at } if at.0 > 1845.0);
+    assert!(gross.doubts.iter().any(is_upper), "{:?}", gross.doubts);
+}
+
+#[test]
+fn a_cache_that_others_use_makes_runs_differ_as_rounds_do() {
+    let rounds = rounds_of(&[40.0, 60.0, 52.0, 35.0, 90.0, 45.0, 70.0, 48.0, 62.0, 38.0]);
+    let of = |clocking| {
+        gross(&rounds, Reading { headline: Estimate::Quiet, cpus: 1, clocking }, &Prior::DEFAULT).expect("a cost")
+    };
+    let half = |clocking| (of(clocking).figures.high.0 / of(clocking).figures.low.0).ln() / 2.0;
+    // Rounds scatter by some 30 %: twice that, joined with what their median errs by.
+    assert!((0.5..0.8).contains(&half(Clocking::AsRead)), "{}", half(Clocking::AsRead));
+}
+
+#[test]
 fn earlier_runs_narrow_the_interval_and_never_move_the_figure() {
     let rounds = rounds_of(&[100.0, 100.4, 99.7, 103.0]);
     let known = Prior { scatter: 0.001, rounds: 30, ..Prior::DEFAULT };

@@ -87,3 +87,23 @@ fn a_run_whose_levels_were_not_found_has_no_change_while_its_batches_show_them()
     assert_eq!(compared_levels(&half, &mixed).0, Verdict::Inconclusive);
     assert_eq!(compared_levels(&mixed, &half).0, Verdict::Inconclusive);
 }
+
+#[test]
+fn runs_at_both_of_two_layouts_differ_only_if_their_shares_do() {
+    let at_layouts = |value: f64, low: usize, high: usize| {
+        let mut run = run(&[("a.x", value, 0.5)]);
+        let figures = std::iter::repeat_n(100.0, low).chain(std::iter::repeat_n(130.0, high));
+        let model = run.costs[0].rounds[0].clone();
+        run.costs[0].rounds = figures.map(|ns| Round { ns: vec![ns; 2], ..model.clone() }).collect();
+        run
+    };
+    let verdict = |one: &Run, other: &Run| against(one, other).verdict;
+    let mostly_low = at_layouts(100.0, 11, 7);
+    assert_eq!(verdict(&mostly_low, &at_layouts(130.0, 6, 12)), Verdict::Inconclusive);
+    assert_eq!(
+        verdict(&mostly_low, &at_layouts(130.0, 0, 18)),
+        Verdict::Slower,
+        "11 of 18 and none by chance 7 times in 100,000"
+    );
+    assert_eq!(verdict(&at_layouts(100.0, 18, 0), &at_layouts(130.0, 0, 18)), Verdict::Slower);
+}
