@@ -20,7 +20,8 @@ pub(crate) struct Estimated {
 }
 
 /// The cost on an undisturbed core, in ns or cycles. The figure is that by the default scatter, so that no earlier run moves it;
-/// what earlier runs showed makes its interval. Without an undisturbed batch, both come from the disturbed rounds.
+/// what earlier runs showed makes its interval. Without an undisturbed batch, both come from the disturbed rounds; if these waited for
+/// other tasks, the cost is at most what they took.
 pub(crate) fn undisturbed(
     rounds: &[Round],
     clocking: Clocking,
@@ -32,7 +33,8 @@ pub(crate) fn undisturbed(
     let medians = disturbed_medians(rounds, clocking);
     let count = if figures.is_empty() { medians.as_ref().map_or(0, Vec::len) } else { figures.len() };
     let values = || figures.iter().map(|round| round.figure).chain(medians.iter().flatten().copied());
-    if values().any(|figure| figure <= 0.0) {
+    let never_had_the_cpu = figures.is_empty() && !rounds.iter().any(had_the_cpu);
+    if never_had_the_cpu || values().any(|figure| figure <= 0.0) {
         return Some(Estimated { interval: unresolved(values()), rounds: count });
     }
     let points = points(&figures, medians.as_deref(), prior)?;
@@ -157,14 +159,23 @@ impl QuietRound {
     }
 }
 
-/// Medians of the rounds without a quiet batch; of those with several batches if there are any. `None` without such rounds.
+/// Medians of the rounds without a quiet batch: of those that mostly had the CPU and several batches if there are any, else of those
+/// that had the CPU, or several batches. `None` without such rounds.
 pub(crate) fn disturbed_medians(rounds: &[Round], clocking: Clocking) -> Option<Vec<f64>> {
     const SEVERAL: usize = 5;
-    let medians = |least: usize| -> Vec<f64> {
+    let medians = |least: usize, waiting: bool| -> Vec<f64> {
         let disturbed = rounds.iter().filter(|round| !round.quiet.contains(&true) && round.ns.len() >= least);
-        disturbed.filter_map(|round| median(samples(round, clocking))).collect()
+        let counting = disturbed.filter(|round| waiting || had_the_cpu(round));
+        counting.filter_map(|round| median(samples(round, clocking))).collect()
     };
-    [medians(SEVERAL), medians(1)].into_iter().find(|medians| !medians.is_empty())
+    let by_trust = [(SEVERAL, false), (1, false), (SEVERAL, true), (1, true)];
+    by_trust.into_iter().map(|(least, waiting)| medians(least, waiting)).find(|medians| !medians.is_empty())
+}
+
+/// False for a round that mostly waited for other tasks, as a yield does beside them: its time says nothing of the cost.
+fn had_the_cpu(round: &Round) -> bool {
+    let waited = |(cpu, waited): (Nanoseconds, Nanoseconds)| waited.0 > cpu.0;
+    !round.ns.is_empty() && !round.cpu_ns.zip(round.wait_ns).is_some_and(waited)
 }
 
 /// The logarithm of the cost by disturbed rounds, with its standard deviation.

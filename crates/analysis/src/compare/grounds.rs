@@ -90,8 +90,8 @@ fn differ_in_shares(slower: (&Run, &Cost), faster: (&Run, &Cost), times: f64, lo
     };
     let (slow, fast) = (places(slower, 1.0), places(faster, 0.0));
     let near = |places: &[f64], wanted: f64| places.iter().filter(|place| (*place - wanted).abs() < NEAR).count();
-    let other = near(&slow, 0.0) + near(&fast, 1.0);
-    if other < LEAST_ROUNDS || other <= near(&slow, 0.5) + near(&fast, 0.5) {
+    let (own, other) = ([near(&slow, 1.0), near(&fast, 0.0)], near(&slow, 0.0) + near(&fast, 1.0));
+    if own.contains(&0) || other < LEAST_ROUNDS || other <= near(&slow, 0.5) + near(&fast, 0.5) {
         return false;
     }
     let low = |places: &[f64]| places.iter().filter(|place| **place < 0.5).count() * longer as usize;

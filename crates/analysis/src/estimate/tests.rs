@@ -91,6 +91,19 @@ fn rounds_without_a_quiet_batch_give_a_doubt() {
 }
 
 #[test]
+fn what_waited_for_other_tasks_is_no_cost() {
+    let disturbed = |ns: f64, waited: f64| {
+        let cpu = Nanoseconds(ns - waited);
+        Round { cpu_ns: Some(cpu), wait_ns: Some(Nanoseconds(waited)), ..round(0, true, &[(ns, 0.25, false); 6]) }
+    };
+    let waiting = [disturbed(2e6, 1.99e6), disturbed(1.9e6, 1.89e6)];
+    let gross = estimated(&[&waiting[..], &[disturbed(1300.0, 0.0)]].concat());
+    assert!((900.0..1300.0).contains(&gross.figures.quiet.0), "by the round that had the CPU: {:?}", gross.figures);
+    let never = estimated(&waiting);
+    assert!(never.figures.low.0 <= 0.0 && never.figures.high.0 == 2e6, "at most what they took: {:?}", never.figures);
+}
+
+#[test]
 fn a_few_lucky_checks_are_no_quiet_core() {
     // One quiet batch in forty, in every round. Each has the value that a neighbour left.
     let one = |order: u32| {

@@ -21,6 +21,7 @@ fn scale(cost: &mut Cost, times: f64) {
     cost.net_ns = cost.net_ns.times(times);
     cost.gross_ns = cost.gross_ns.times(times);
     cost.cycles *= times;
+    cost.rounds.iter_mut().flat_map(|round| &mut round.ns).for_each(|ns| *ns *= times);
 }
 
 /// Another kernel on the same machine: calls cost more, files less, one operation is gone, another one replaces it.
