@@ -172,9 +172,10 @@ pub(crate) fn disturbed_medians(rounds: &[Round], clocking: Clocking) -> Option<
     by_trust.into_iter().map(|(least, waiting)| medians(least, waiting)).find(|medians| !medians.is_empty())
 }
 
-/// False for a round that mostly waited for other tasks, as a yield does beside them: its time says nothing of the cost.
+/// False for a round that mostly waited for other tasks, as a yield does beside them: its time says nothing of the cost. A system that
+/// counts processor time in ticks has none of most rounds.
 fn had_the_cpu(round: &Round) -> bool {
-    let waited = |(cpu, waited): (Nanoseconds, Nanoseconds)| waited.0 > cpu.0;
+    let waited = |(cpu, waited): (Nanoseconds, Nanoseconds)| cpu.0 > 0.0 && waited.0 > cpu.0;
     !round.ns.is_empty() && !round.cpu_ns.zip(round.wait_ns).is_some_and(waited)
 }
 

@@ -192,7 +192,8 @@ fn observed(table: &CostTable, row: Row) -> Option<Observed> {
     let series = &table.series[row.series as usize];
     let doubts = &table.doubts[row.doubts as usize];
     let figure = if series.follows_clock && series.estimator == "quiet" { row.cycles } else { row.value };
-    let reach = (row.high / row.value).ln();
+    // The wider side: a figure at the dearer one of two layouts may as well be the cheaper one in the next run.
+    let reach = (row.high / row.value).max(row.value / row.low).ln();
     let usable = figure.is_finite() && figure > 0.0 && row.low > 0.0 && reach.is_finite() && reach > 0.0;
     let doubted = doubts.split(',').any(|kind| UNUSABLE.contains(&kind.rsplit(':').next().unwrap_or(kind)));
     (usable && !doubted).then_some(Observed { figure, reach })
