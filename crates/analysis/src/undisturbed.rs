@@ -195,7 +195,7 @@ pub(crate) fn lowest(rounds: &[Round], clocking: Clocking) -> Option<Estimated> 
     const STRETCH: f64 = 1.1;
     const WIDE: RoundScatter = RoundScatter { usual: 0.15, spread: 0.5, above: 1.5 };
     /// By how much runs of one hour differ, however many rounds they have.
-    const BETWEEN_RUNS: f64 = 0.06;
+    const BETWEEN_RUNS: f64 = 0.09;
     let figures = |least: usize| -> Vec<f64> {
         let rounds = rounds.iter().filter(|round| round.ns.len() >= least);
         rounds.filter_map(|round| quantile(&sorted(samples(round, clocking)), LOW)).collect()
