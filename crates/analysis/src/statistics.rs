@@ -118,8 +118,17 @@ pub fn hypergeometric_tail(least: usize, drawn: usize, hits: usize, all: usize) 
         (0..taken).map(|count| ((of - count) as f64 / (count + 1) as f64).ln()).sum()
     };
     let fewest = (drawn + hits).saturating_sub(all).max(least);
-    let chance = |count| log_ways(hits, count) + log_ways(all - hits, drawn - count) - log_ways(all, drawn);
-    (fewest..=drawn.min(hits)).map(|count| chance(count).exp()).sum()
+    if fewest > drawn.min(hits) {
+        return 0.0;
+    }
+    let mut log = log_ways(hits, fewest) + log_ways(all - hits, drawn - fewest) - log_ways(all, drawn);
+    let mut sum = log.exp();
+    for count in fewest..drawn.min(hits) {
+        let (left, others) = ((hits - count) * (drawn - count), (count + 1) * (all + count + 1 - hits - drawn));
+        log += (left as f64 / others as f64).ln();
+        sum += log.exp();
+    }
+    sum
 }
 
 /// The medians of the two groups of ascending values, the lower one first, if there are two: separated by an empty range
@@ -311,6 +320,7 @@ mod tests {
         assert!((hypergeometric_tail(4, 4, 4, 8) - 1.0 / 70.0).abs() < 1e-12);
         assert!((hypergeometric_tail(3, 4, 4, 8) - 17.0 / 70.0).abs() < 1e-12);
         assert!((hypergeometric_tail(0, 3, 9, 10) - 1.0).abs() < 1e-12 && hypergeometric_tail(4, 3, 9, 10) == 0.0);
+        assert!(hypergeometric_tail(60_000, 100_000, 100_000, 200_000) < 1e-9);
     }
 
     #[test]
