@@ -7,6 +7,7 @@ use std::path::Path;
 use analysis::again::{pooled, recompute};
 use analysis::change::LEAST;
 use analysis::compare::{CompareOptions, Verdict, Versions, compare};
+use analysis::derived::net;
 use analysis::history::traces;
 use analysis::prior::{Prior, learn};
 use analysis::reference::{Facts, judge};
@@ -64,8 +65,7 @@ fn watched(runs: &[Run], least: f64, random: &mut fastrand::Rng) {
             let found = order.iter().enumerate().filter_map(|(at, run)| Some((at, cost(run)?)));
             let observed = |(at, cost): (usize, Cost)| {
                 let figure = analysis::history::figure(&cost)? * place(at);
-                let sides = [cost.net_ns.high.0 / cost.quoted().0, cost.quoted().0 / cost.net_ns.low.0];
-                Some(Observed { figure, reach: sides[0].max(sides[1]).ln() })
+                Some(Observed::of(figure, net(&cost)))
             };
             found.filter_map(observed).collect()
         };

@@ -175,6 +175,8 @@ fn inverse(area: &[f64], grid: &[f64], share: f64) -> Option<f64> {
 
 /// A round that shows a layout of its own lies this far beyond the interval.
 const LAYOUT_APART: f64 = 0.02;
+/// Rounds nearer to each other than this agree on a layout.
+const AGREEING: f64 = 2.0 * LAYOUT_APART;
 
 /// Extends an interval to layouts that a few rounds show, their logarithms. By where code and data lie, a cost may have two levels on a
 /// quiet core, of which the median over rounds is one or the other. Below the interval, a round with several quiet batches counts: no
@@ -187,9 +189,9 @@ pub fn with_layouts(points: Quantiles, several: &[f64], good: &[f64]) -> Quantil
     let below = several.partition_point(|log| *log < points.low - LAYOUT_APART);
     // From the lowest round on that another one agrees with: one between two layouts changed from one to the other in it.
     let beyond = &good[good.partition_point(|log| *log <= points.high + LAYOUT_APART)..];
-    let alone = beyond.windows(2).take_while(|pair| pair[1] - pair[0] >= 2.0 * LAYOUT_APART).count();
+    let alone = beyond.windows(2).take_while(|pair| pair[1] - pair[0] >= AGREEING).count();
     let above = &beyond[alone..];
-    let agreeing = above.partition_point(|log| log - above[0] < 2.0 * LAYOUT_APART);
+    let agreeing = above.partition_point(|log| log - above[0] < AGREEING);
     let mut wider = points;
     if several.len() >= 2 && below > 0 && possible(below, &several) {
         wider.low = several[0];

@@ -31,10 +31,12 @@ pub(crate) fn undisturbed(
     const SEVERAL: usize = 3;
     let figures: Vec<QuietRound> = rounds.iter().filter_map(|round| QuietRound::of(round, clocking)).collect();
     let medians = disturbed_medians(rounds, clocking);
+    if figures.is_empty() && medians.is_none() {
+        return never_had_the_cpu(rounds, clocking);
+    }
     let count = if figures.is_empty() { medians.as_ref().map_or(0, Vec::len) } else { figures.len() };
     let values = || figures.iter().map(|round| round.figure).chain(medians.iter().flatten().copied());
-    let never_had_the_cpu = figures.is_empty() && !rounds.iter().any(had_the_cpu);
-    if never_had_the_cpu || values().any(|figure| figure <= 0.0) {
+    if values().any(|figure| figure <= 0.0) {
         return Some(Estimated { interval: unresolved(values()), rounds: count });
     }
     let points = points(&figures, medians.as_deref(), prior)?;
@@ -67,25 +69,23 @@ pub(crate) fn of_rounds(figures: &[QuietRound], clocking: Clocking, prior: &Prio
 /// How far the figure of one run is off, however many rounds it has, by how these and what was known before scatter. Without it,
 /// intervals of ten calm runs with 20 rounds of a cost held the figure of another run in 89 to 92 % instead of 95 %.
 fn between_runs(figures: &[QuietRound], clocking: Clocking, prior: &Prior) -> f64 {
-    /// By which share of the scatter of rounds runs differ, and at most by how much: what does not follow the clock keeps a level for
-    /// a whole run.
+    /// By which share of the scatter of rounds runs differ, and the most that counts of it: what does not follow the clock keeps a
+    /// level for a whole run. Where that scatters by more than a tenth, it lies in a cache that others use too, one minute more than the
+    /// next: runs differ as much as rounds, so that 95 in 100 lie within twice the scatter.
     const CORE: (f64, f64) = (0.8, 0.1);
     const MEMORY: (f64, f64) = (1.2, 1.0);
-    /// What scatters more than this without following the clock lies in a cache that others use too, one minute more than the next:
-    /// runs differ as much as rounds, so that 95 in 100 lie within twice the scatter.
-    const SHARED_CACHE: f64 = 0.1;
-    const SHARED: (f64, f64) = (2.0, 1.0);
+    const SHARED_CACHE: (f64, f64) = (2.0, 1.0);
+    const SHARED_FROM: f64 = 0.1;
     /// A round that weighs less was hardly undisturbed.
     const LEAST: f64 = 1.0;
     let rounds = figures.iter().map(|round| (round.figure.ln(), round.trust()));
     let rounds: Vec<(f64, f64)> = rounds.filter(|(_, weight)| *weight >= LEAST).collect();
     let own = scattered(&rounds).map(|(_, own)| own);
     let scatter = own.map_or(prior.scatter, |own| prior.joined(own, rounds.len()));
-    let ((share, most), scatter) = match own.filter(|_| clocking == Clocking::AsRead) {
-        Some(own) if own > SHARED_CACHE => (SHARED, own),
-        Some(own) => (MEMORY, scatter.max(own)),
-        None if clocking == Clocking::AsRead => (MEMORY, scatter),
-        None => (CORE, scatter),
+    let ((share, most), scatter) = match (clocking, own.unwrap_or(0.0)) {
+        (Clocking::AsRead, own) if own > SHARED_FROM => (SHARED_CACHE, own),
+        (Clocking::AsRead, own) => (MEMORY, scatter.max(own)),
+        _ => (CORE, scatter),
     };
     FLOOR.hypot(share * scatter.min(most) / f64::from(prior.runs.max(1)).sqrt())
 }
@@ -159,24 +159,29 @@ impl QuietRound {
     }
 }
 
-/// Medians of the rounds without a quiet batch: of those that mostly had the CPU and several batches if there are any, else of those
-/// that had the CPU, or several batches. `None` without such rounds.
+/// Medians of the rounds without a quiet batch that had the CPU; of those with several batches if there are any. `None` without such
+/// rounds.
 pub(crate) fn disturbed_medians(rounds: &[Round], clocking: Clocking) -> Option<Vec<f64>> {
     const SEVERAL: usize = 5;
-    let medians = |least: usize, waiting: bool| -> Vec<f64> {
+    let medians = |least: usize| -> Vec<f64> {
         let disturbed = rounds.iter().filter(|round| !round.quiet.contains(&true) && round.ns.len() >= least);
-        let counting = disturbed.filter(|round| waiting || had_the_cpu(round));
-        counting.filter_map(|round| median(samples(round, clocking))).collect()
+        disturbed.filter(|round| had_the_cpu(round)).filter_map(|round| median(samples(round, clocking))).collect()
     };
-    let by_trust = [(SEVERAL, false), (1, false), (SEVERAL, true), (1, true)];
-    by_trust.into_iter().map(|(least, waiting)| medians(least, waiting)).find(|medians| !medians.is_empty())
+    [medians(SEVERAL), medians(1)].into_iter().find(|medians| !medians.is_empty())
 }
 
 /// False for a round that mostly waited for other tasks, as a yield does beside them: its time says nothing of the cost. A system that
 /// counts processor time in ticks has none of most rounds.
 fn had_the_cpu(round: &Round) -> bool {
     let waited = |(cpu, waited): (Nanoseconds, Nanoseconds)| cpu.0 > 0.0 && waited.0 > cpu.0;
-    !round.ns.is_empty() && !round.cpu_ns.zip(round.wait_ns).is_some_and(waited)
+    !round.cpu_ns.zip(round.wait_ns).is_some_and(waited)
+}
+
+/// A cost of which no round had the CPU: at most what they took. `None` if the clock gives no figure.
+fn never_had_the_cpu(rounds: &[Round], clocking: Clocking) -> Option<Estimated> {
+    let medians: Vec<f64> = rounds.iter().filter_map(|round| median(samples(round, clocking))).collect();
+    let are_known = medians.iter().all(|median| median.is_finite());
+    are_known.then(|| Estimated { interval: unresolved(medians.iter().copied()), rounds: medians.len() })
 }
 
 /// The logarithm of the cost by disturbed rounds, with its standard deviation.

@@ -29,6 +29,15 @@ pub struct Observed {
     pub reach: f64,
 }
 
+impl Observed {
+    /// A figure, with the interval that it has in whatever unit. The wider side of it counts: a figure at the dearer one of two layouts
+    /// may as well be the cheaper one in the next run.
+    pub fn of(figure: f64, interval: Interval) -> Observed {
+        let Interval { value, low, high } = interval;
+        Observed { figure, reach: (high / value).max(value / low).ln() }
+    }
+}
+
 /// A change of one cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use analysis::compare::{Conditions, differences};
+use analysis::statistics::Interval;
 use analysis::watch::{Change, ENOUGH_RUNS, Observed, Strictness, changes};
 use clap::Args;
 use record::units::counted;
@@ -192,11 +193,11 @@ fn observed(table: &CostTable, row: Row) -> Option<Observed> {
     let series = &table.series[row.series as usize];
     let doubts = &table.doubts[row.doubts as usize];
     let figure = if series.follows_clock && series.estimator == "quiet" { row.cycles } else { row.value };
-    // The wider side: a figure at the dearer one of two layouts may as well be the cheaper one in the next run.
-    let reach = (row.high / row.value).max(row.value / row.low).ln();
+    let observed = Observed::of(figure, Interval { value: row.value, low: row.low, high: row.high });
+    let Observed { figure, reach } = observed;
     let usable = figure.is_finite() && figure > 0.0 && row.low > 0.0 && reach.is_finite() && reach > 0.0;
     let doubted = doubts.split(',').any(|kind| UNUSABLE.contains(&kind.rsplit(':').next().unwrap_or(kind)));
-    (usable && !doubted).then_some(Observed { figure, reach })
+    (usable && !doubted).then_some(observed)
 }
 
 /// The costs that changed at one run, each with the number of runs that show it, with what else changed then. `None` if the load of other
