@@ -15,6 +15,7 @@ pub(crate) mod handler;
 pub(crate) mod handshake;
 pub(crate) mod huge;
 pub(crate) mod invoke;
+pub(crate) mod library;
 pub(crate) mod loops;
 pub(crate) mod mapping;
 pub(crate) mod mask;

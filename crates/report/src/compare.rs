@@ -134,9 +134,8 @@ fn builds(differing: &[DifferingFact], style: Style) -> String {
     if !differing.iter().any(DifferingFact::is_of_builds) {
         return String::new();
     }
-    let note = "The runs come from different builds of howslow, whose loops are compiled differently. On some processors \
-                and kernels the code around a system call changes its cost, up to 1.5 times: `howslow run syscall.called` \
-                shows it on a machine. Measure both with one build to exclude it.";
+    let note = "The runs come from different builds of howslow, whose loops are compiled differently, which may change a cost by itself. \
+                Measure both with one build to exclude it.";
     style.aside("", note)
 }
 

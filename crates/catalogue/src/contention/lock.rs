@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use operation::Value::{Number, Word};
 use operation::{Axis, Failure, Loop, Operation, Setting, cpus, word, words};
-use rustix::thread::{futex, sched_yield};
 
 use super::{CROWDED, THREADS, TOGETHER};
+use crate::kit::library::{futex, sched_yield};
 use crate::kit::{Apart, Seat, Seats, Work, together_checked};
 
 /// How a thread waits for a lock: it watches it (`spin`), it sleeps in the kernel (`futex`), or it watches for a moment and

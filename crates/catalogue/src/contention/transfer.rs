@@ -6,9 +6,9 @@ use std::sync::Arc;
 use operation::{Axis, Failure, Loop, Need, Operation, Setting, word, words};
 use record::Estimate;
 use rustix::fd::OwnedFd;
-use rustix::io::pread;
 
 use crate::file::direct::filled;
+use crate::kit::library::pread;
 use crate::kit::{BASE, Block, Part, Seat, Seats, Work, beside, ensure};
 use crate::memory::bandwidth::Reading;
 

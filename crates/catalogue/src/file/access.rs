@@ -7,13 +7,13 @@ use operation::Value::Number;
 use operation::{Axis, Failure, Loop, Operation, Setting, bytes, numbers, repeat, size, term};
 use record::{Estimate, Point};
 use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, Mode, OFlags, fsync, openat, unlinkat};
-use rustix::io::{pread, pwrite, write};
+use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::param::page_size;
 
 use crate::file::reading::source::within_limit;
 use crate::file::reading::sum::sum;
 use crate::file::residence;
+use crate::kit::library::{fsync, openat, pread, pwrite, unlinkat, write};
 use crate::kit::{BASE, Block, Mapping, NEAR, apart, call, ensure, exactly, handles, new_file, scratch};
 
 /// The bytes of a block, of the file, and of each write that filled it. A file system that supports large folios keeps the
@@ -56,7 +56,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let (file, mut place) = filled(setting, setting.size()?)?;
             let mut block = Block::new(setting.size()?);
             summed(setting, 1, move || {
-                exactly(block.len(), pread(&file, &mut *block, place.next() as u64)?)?;
+                exactly(block.len(), pread(&file, &mut block, place.next() as u64)?)?;
                 Ok(sum(&block))
             })
         }),

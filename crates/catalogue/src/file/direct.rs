@@ -3,11 +3,11 @@
 use operation::{Axis, Failure, Operation, Setting, bytes, numbers, repeat, size};
 use record::Estimate;
 use rustix::fd::OwnedFd;
-use rustix::fs::{OFlags, fsync, openat};
-use rustix::io::{pread, pwrite};
+use rustix::fs::OFlags;
 
 use crate::file::reading::source::within_limit;
 use crate::file::residence;
+use crate::kit::library::{fsync, openat, pread, pwrite};
 use crate::kit::{BASE, Block, ensure, exactly, new_file, scratch};
 
 const DIRECT: &[Axis] = &[size(numbers![4 << 10, 64 << 10]), bytes("file", numbers![64 << 20])];

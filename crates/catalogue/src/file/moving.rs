@@ -4,9 +4,9 @@
 use std::os::fd::OwnedFd;
 
 use operation::{Axis, Failure, Loop, Operation, Setting, numbers, repeat, size, term};
-use rustix::io::{pread, write};
-use rustix::pipe::{SpliceFlags, splice};
+use rustix::pipe::SpliceFlags;
 
+use crate::kit::library::{self, pread, splice, write};
 use crate::kit::{BASE, Block, device, ensure, exactly, hold, new_file, scratch};
 
 /// Bytes moved at a time: up to what a pipe holds where nobody made it larger, in pages that begin where the file does.
@@ -21,7 +21,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|setting| {
             let mut buffer = Block::new(setting.size()?);
             moves(setting, move |file, pipe| {
-                exactly(buffer.len(), pread(file, &mut *buffer, 0)?)?;
+                exactly(buffer.len(), pread(file, &mut buffer, 0)?)?;
                 exactly(buffer.len(), write(pipe, &buffer)?)
             })
         }),
@@ -55,8 +55,8 @@ fn moves(
     let size = setting.size()?;
     let file = new_file(&scratch(setting)?)?;
     let content: Vec<u8> = (0..size).map(|place| (place as u64 ^ setting.seed()).to_le_bytes()[0] | 1).collect();
-    exactly(size, rustix::io::pwrite(&file, &content, 0)?)?;
-    let (reader, writer) = rustix::pipe::pipe()?;
+    exactly(size, library::pwrite(&file, &content, 0)?)?;
+    let (reader, writer) = library::pipe()?;
     hold(&writer, size)?;
     let null = device(c"/dev/null")?;
     into_pipe(&file, &writer)?;

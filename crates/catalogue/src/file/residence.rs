@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 use std::time::Duration;
 
+use crate::kit::library::{self, fstat, fsync, mmap, munmap};
 use operation::Failure;
-use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, fadvise, fstat, fsync};
+use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, fadvise};
 use rustix::io::Errno;
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::{MapFlags, ProtFlags};
 use rustix::param::page_size;
 
 /// The numbers by which `statfs` identifies file systems that keep everything in memory: tmpfs and ramfs.
@@ -90,7 +91,7 @@ pub fn open(path: &Path) -> Result<OwnedFd, FileError> {
     other_kind(rustix::fs::stat(path).map_err(failed)?.st_mode).map_or(Ok(()), |kind| Err(refused(kind)))?;
     // If it has become a FIFO meanwhile, one without a writer must not block this process.
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let file = rustix::fs::open(path, flags, Mode::empty()).map_err(failed)?;
+    let file = library::open(path, flags, Mode::empty()).map_err(failed)?;
     other_kind(fstat(&file).map_err(failed)?.st_mode).map_or(Ok(file), |kind| Err(refused(kind)))
 }
 
@@ -133,7 +134,7 @@ pub(crate) fn is_seen(file: impl AsFd) -> Result<bool, FileError> {
     if resident(&file)?.resident > 0 {
         return Ok(true);
     }
-    match rustix::io::pread(&file, &mut [0], 0) {
+    match library::pread(&file, &mut [0], 0) {
         // It is empty, or open for writing alone.
         Ok(0) | Err(Errno::BADF) => Ok(true),
         read => read.map_err(|error| call("pread", error)).and_then(|_| Ok(resident(&file)?.resident > 0)),
@@ -161,11 +162,11 @@ pub(crate) fn is_on_a_device(file: &OwnedFd) -> Result<bool, Failure> {
 fn stays_in_memory(file: &OwnedFd) -> Result<bool, Failure> {
     let is_empty = length(file)? == 0;
     if is_empty {
-        rustix::io::pwrite(file, &[1], 0)?;
+        library::pwrite(file, &[1], 0)?;
     }
     let left = evict(file)?.resident;
     if is_empty {
-        rustix::fs::ftruncate(file, 0)?;
+        library::ftruncate(file, 0)?;
     }
     Ok(left > 0)
 }
@@ -322,7 +323,7 @@ fn walk(file: BorrowedFd<'_>, pages: u64, each: &mut dyn FnMut(u64, bool)) -> Re
 
 /// True if `mincore` reports the truth to this user. To other users it reports that everything is in memory (Linux 5.2).
 fn may_see(file: BorrowedFd<'_>) -> bool {
-    let euid = rustix::process::geteuid();
+    let euid = library::geteuid();
     let owned = fstat(file).is_ok_and(|status| status.st_uid == euid.as_raw());
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     owned || euid.is_root() || rustix::fs::accessat(rustix::fs::CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok()

@@ -6,13 +6,13 @@ use std::cell::Cell;
 use operation::Value::Number;
 use operation::{Axis, Failure, Loop, Operation, Setting, count, numbers, repeat, size, term, word, words};
 use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, Mode, OFlags, SeekFrom, fstat, fsync, ftruncate, openat, seek, unlinkat};
-use rustix::io::{pread, pwrite};
+use rustix::fs::{AtFlags, Mode, OFlags, SeekFrom};
 
 use crate::file::access::{BATCHES_OF_CREATED, CREATED_AT_ONCE};
 use crate::file::reading::source::within_limit;
 use crate::file::reading::sum::sum as sum_of;
 use crate::file::residence;
+use crate::kit::library::{fstat, fsync, ftruncate, openat, pread, pwrite, seek, unlinkat};
 use crate::kit::{BASE, Block, apart, call, ensure, exactly, handles, new_file, scratch};
 
 /// The size of the paper's file, with a byte for each social security number.

@@ -4,10 +4,10 @@
 use std::ops::{Deref, DerefMut};
 
 use operation::Failure;
-use rustix::mm::madvise;
 use rustix::param::page_size;
 
 use crate::kit::huge::{HUGE, MemoryKind, huge_bytes, offered_at, withheld};
+use crate::kit::library::madvise;
 
 /// Bytes that begin at a page boundary, as direct reads require and as page cache blocks do, or at a given offset behind
 /// one. Forked processes see them at the same address.

@@ -10,6 +10,7 @@ use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
 
 use crate::kit::block::Block;
 use crate::kit::check::ensure;
+use crate::kit::library;
 
 /// One task's end of a channel that carries whole messages in both directions.
 pub(crate) trait Channel {
@@ -45,14 +46,14 @@ impl End {
     }
 
     pub(crate) fn pipes() -> Result<(End, End), Failure> {
-        let (our_receiver, their_sender) = rustix::pipe::pipe()?;
-        let (their_receiver, our_sender) = rustix::pipe::pipe()?;
+        let (our_receiver, their_sender) = library::pipe()?;
+        let (their_receiver, our_sender) = library::pipe()?;
         let ours = End { receiver: our_receiver, sender: our_sender };
         Ok((ours, End { receiver: their_receiver, sender: their_sender }))
     }
 
     pub(crate) fn to_itself() -> Result<End, Failure> {
-        let (receiver, sender) = rustix::pipe::pipe()?;
+        let (receiver, sender) = library::pipe()?;
         Ok(End { receiver, sender })
     }
 
@@ -78,7 +79,7 @@ impl End {
     /// Receives a block if one is there. Returns whether there was one. Only for blocks small enough to arrive whole.
     #[inline]
     pub(crate) fn receive_now(&self, block: &mut [u8]) -> Result<bool, Failure> {
-        match rustix::io::read(&self.receiver, &mut *block) {
+        match library::read(&self.receiver, &mut *block) {
             Ok(0) => Err(Failure::wrong("the other task has ended")),
             Ok(length) if length == block.len() => Ok(true),
             Ok(_) => Err(Failure::wrong("only a part of a message was received")),
@@ -123,7 +124,7 @@ pub(crate) fn widened(pipe: &OwnedFd, size: usize) -> Result<(), Failure> {
 pub(crate) fn read_whole(from: &OwnedFd, block: &mut [u8]) -> Result<(), Failure> {
     let mut filled = 0;
     while filled < block.len() {
-        match rustix::io::read(from, &mut block[filled..])? {
+        match library::read(from, &mut block[filled..])? {
             0 => return Err(Failure::wrong("the other task has ended")),
             more => filled += more,
         }
@@ -135,7 +136,7 @@ impl Channel for End {
     /// Sends the whole block in one call.
     #[inline]
     fn send(&self, block: &[u8]) -> Result<(), Failure> {
-        let sent = rustix::io::write(&self.sender, block)?;
+        let sent = library::write(&self.sender, block)?;
         ensure(sent == block.len(), || "only a part of a message was sent")
     }
 

@@ -9,6 +9,7 @@ use operation::{Failure, Loop, repeat};
 use super::call;
 use super::check::{ensure, exactly};
 use super::loops::tried;
+use crate::kit::library;
 
 /// The number of signals handled in this process. A handler has no argument for it, so the count is global.
 pub(crate) static HANDLED: AtomicU64 = AtomicU64::new(0);
@@ -101,7 +102,7 @@ pub(crate) struct Thread {
 
 impl Thread {
     pub(crate) fn current() -> Thread {
-        let process = rustix::process::getpid().as_raw_pid();
+        let process = library::getpid().as_raw_pid();
         Thread { process, thread: rustix::thread::gettid().as_raw_pid() }
     }
 

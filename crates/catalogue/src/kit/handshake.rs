@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use operation::Failure;
-use rustix::thread::{futex, sched_yield};
 
 use crate::kit::check::ensure;
+use crate::kit::library::{futex, sched_yield};
 
 /// The time limit for a partner to begin or to stop. It has ended if it takes longer.
 const PATIENCE: Duration = Duration::from_secs(8);

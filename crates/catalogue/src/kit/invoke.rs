@@ -1,5 +1,4 @@
-//! System calls by number, without a wrapper around them: what an argument may be, and the call itself. The result of each
-//! call is checked. The calls that safe code makes are in [`call`](super::call).
+//! System calls by number: what an argument may be, and the call itself, in a function that returns. The result of each call is checked. The calls that safe code makes are in [`call`](super::call).
 
 use std::ffi::{CStr, CString};
 use std::marker::PhantomData;
@@ -199,9 +198,27 @@ impl Registers {
 pub(crate) unsafe fn system_call(number: Sysno, registers: Registers) -> Result<usize, Failure> {
     let [first, second, third, fourth, fifth, sixth] = registers.words;
     // SAFETY: the caller guarantees it.
-    let returned = unsafe { syscalls::raw::syscall6(number as usize, first, second, third, fourth, fifth, sixth) };
+    let returned = unsafe { enter(first, second, third, fourth, fifth, sixth, number) };
     // The kernel returns errors as the last page of numbers.
     if returned > usize::MAX - 4096 { Err(failed(returned)) } else { Ok(returned) }
+}
+
+/// Makes the call and returns, as a function of a C library does. The arguments come in the registers that the kernel takes them from.
+///
+/// # Safety
+/// As of [`system_call`].
+#[inline(never)]
+unsafe fn enter(
+    first: usize,
+    second: usize,
+    third: usize,
+    fourth: usize,
+    fifth: usize,
+    sixth: usize,
+    number: Sysno,
+) -> usize {
+    // SAFETY: the caller guarantees it.
+    unsafe { syscalls::raw::syscall6(number as usize, first, second, third, fourth, fifth, sixth) }
 }
 
 #[cold]

@@ -5,9 +5,10 @@ use std::ptr::null_mut;
 
 use operation::Failure;
 use rustix::fd::AsFd;
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 use super::huge::{HUGE, is_of_this_size, withheld};
+use crate::kit::library::{madvise, mmap, mmap_anonymous, munmap};
 
 /// Mapped memory; dropping it unmaps it.
 pub(crate) struct Mapping {

@@ -7,11 +7,12 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::time::Duration;
 
 use operation::{Failure, Setting};
-use rustix::fs::{Access, access};
+use rustix::fs::Access;
 use rustix::io::Errno;
 
 use super::process::{spawn, wait_for};
 use super::scratch::c_path;
+use crate::kit::library::access;
 
 /// Writes the smallest program that does nothing into the scratch folder. Returns its path.
 pub(crate) fn do_nothing(setting: &Setting) -> Result<CString, Failure> {

@@ -7,9 +7,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use operation::{Failure, Setting};
-use rustix::fs::{CWD, Mode, OFlags, mkdirat, open, openat};
+use rustix::fs::{CWD, Mode, OFlags, mkdirat};
 
 use super::check::exactly;
+use crate::kit::library::{self, open, openat};
 
 pub(crate) fn scratch(setting: &Setting) -> Result<OwnedFd, Failure> {
     Ok(openat(CWD, setting.scratch(), OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
@@ -24,7 +25,7 @@ pub(crate) fn new_file(folder: &OwnedFd) -> Result<OwnedFd, Failure> {
 /// The file `file` in the scratch folder, with this number of bytes.
 pub(crate) fn file_of(setting: &Setting, length: usize) -> Result<OwnedFd, Failure> {
     let file = new_file(&scratch(setting)?)?;
-    exactly(length, rustix::io::pwrite(&file, &vec![1; length], 0)?)?;
+    exactly(length, library::pwrite(&file, &vec![1; length], 0)?)?;
     Ok(file)
 }
 

@@ -14,12 +14,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use operation::{Failure, Loop, Partner, Setting, pin};
-use rustix::thread::futex;
 
 use super::check::ensure;
 use super::loops::handles;
 use super::shared::Shared;
 use super::work::Work;
+use crate::kit::library::futex;
 use board::{ASLEEP, AWAKE, Board, FAILED, LOST, MOST, Member, SETTING_UP};
 pub(crate) use board::{Apart, Part};
 

@@ -4,11 +4,12 @@ use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
 
 use operation::{Failure, Setting};
-use rustix::fs::{FileType, Mode, OFlags, mknodat, openat};
+use rustix::fs::{FileType, Mode, OFlags, mknodat};
 
 use super::check::exactly;
 use super::folder::apart;
 use super::scratch::{folder, names};
+use crate::kit::library::{self, openat};
 
 /// Files of one folder.
 const FOLDER: usize = 64;
@@ -58,7 +59,7 @@ pub(crate) fn create(folder: &OwnedFd, name: &CStr, content: &[u8]) -> Result<()
     }
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let file = openat(folder, name, flags, Mode::RUSR | Mode::WUSR)?;
-    exactly(content.len(), rustix::io::write(&file, content)?)
+    exactly(content.len(), library::write(&file, content)?)
 }
 
 #[cfg(test)]

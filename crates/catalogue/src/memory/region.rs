@@ -5,9 +5,10 @@ use std::ffi::c_void;
 use std::ptr::NonNull;
 
 use operation::Failure;
-use rustix::mm::{Advice, madvise};
+use rustix::mm::Advice;
 
 use super::page::frames::FramePages;
+use crate::kit::library::madvise;
 use crate::kit::{HUGE, Mapping, MemoryKind, huge_bytes, offered_at, withheld};
 
 /// Bytes that fit in 16 pages of 4 KiB: the first-level TLB of any core holds at least 32 pages.

@@ -8,10 +8,11 @@ use operation::{Failure, Operation, Setting, repeat, term};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
-    SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
+    SendFlags, SocketFlags, SocketType, socketpair,
 };
 
 use super::{NEAR_OR_FAR, SELF, TRIP, not_answered};
+use crate::kit::library::{recvmsg, sendmsg};
 use crate::kit::{call, ensure, exactly};
 
 pub(crate) const OPERATIONS: &[Operation] = &[

@@ -6,6 +6,7 @@ use operation::{Failure, Operation, Setting, repeat, term};
 use rustix::event::{EventfdFlags, eventfd};
 
 use super::{DISTANCE, ROUNDTRIP, SELF, not_answered};
+use crate::kit::library;
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     SELF.named("eventfd.self", "raise an event and take it, one task")
@@ -40,13 +41,13 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 ];
 
 fn raise(event: &OwnedFd, number: u64) -> Result<(), Failure> {
-    rustix::io::write(event, &number.to_ne_bytes())?;
+    library::write(event, &number.to_ne_bytes())?;
     Ok(())
 }
 
 /// Waits until the counter is not zero, then takes it and leaves zero.
 fn receive(event: &OwnedFd) -> Result<u64, Failure> {
     let mut number = [0; 8];
-    rustix::io::read(event, &mut number)?;
+    library::read(event, &mut number)?;
     Ok(u64::from_ne_bytes(number))
 }

@@ -2,8 +2,9 @@
 
 use std::os::fd::OwnedFd;
 
+use crate::kit::library::open;
 use operation::{Failure, Operation, Setting, numbers, size, term};
-use rustix::fs::{CWD, Mode, OFlags, fcntl_setfl, mkfifoat, open, unlink};
+use rustix::fs::{CWD, Mode, OFlags, fcntl_setfl, mkfifoat, unlink};
 
 use super::{
     DISTANCE_AND_FURTHER, ENDS, NEAR_OR_FAR, ROUNDTRIP, SELF, SIZE, SMALL, TRIP, is_further, itself, roundtrip,

@@ -5,9 +5,10 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 use operation::{Axis, Failure, Operation, Setting, count, numbers, repeat, term};
 use rustix::event::{EventfdFlags, FdSetElement, PollFd, PollFlags, epoll, eventfd};
-use rustix::event::{fd_set_insert, fd_set_num_elements, poll, select};
+use rustix::event::{fd_set_insert, fd_set_num_elements};
 use rustix::process::{Resource, getrlimit, setrlimit};
 
+use crate::kit::library::{epoll_add, epoll_delete, epoll_wait, poll, select};
 use crate::kit::{BASE, ENTRY, exactly};
 
 /// The number of descriptors waited for. select is limited to descriptors below 1024.
@@ -68,7 +69,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let mut events = [nothing; 64];
             Ok(repeat(move || {
                 let _open = &descriptors;
-                exactly(1, epoll::wait(&set, &mut events, None)?)
+                exactly(1, epoll_wait(&set, &mut events, None)?)
             }))
         }),
     BASE.named("poll.epoll.add.delete", "add a descriptor to an epoll set, and remove it")
@@ -80,8 +81,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let descriptor = eventfd(0, EventfdFlags::CLOEXEC)?;
             let set = epoll::create(epoll::CreateFlags::CLOEXEC)?;
             Ok(repeat(move || {
-                epoll::add(&set, &descriptor, epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
-                Ok(epoll::delete(&set, &descriptor)?)
+                epoll_add(&set, &descriptor)?;
+                Ok(epoll_delete(&set, &descriptor)?)
             }))
         }),
 ];

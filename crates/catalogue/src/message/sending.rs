@@ -9,9 +9,10 @@ use std::os::fd::OwnedFd;
 
 use libc::{MSG_DONTWAIT, MSG_NOSIGNAL, MSG_TRUNC, MSG_ZEROCOPY};
 use operation::{Axis, Failure, Loop, Operation, Setting, numbers, repeat, size};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::net::sockopt::set_tcp_nodelay;
 
+use crate::kit::library::poll;
 use crate::kit::{BASE, Block, Null, call, ensure, invoke, tcp_pair};
 use completion::{Completed, completed};
 use discarding::Discarding;

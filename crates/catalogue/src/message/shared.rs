@@ -5,9 +5,9 @@ use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use operation::{Failure, Operation, Setting, repeat, term};
-use rustix::thread::sched_yield;
 
 use super::{ALIGNED, ENDS, NEAR_OR_FAR, OFFSET, SELF, SIZE, SIZE_OF_TWO, TRIP, between, not_answered, there_and_back};
+use crate::kit::library::sched_yield;
 use crate::kit::{
     Block, Channel, Handshake, OURS, Shared, THEIRS, await_turn, handles, let_fall_asleep, pass_turn, pausing,
 };

@@ -6,6 +6,7 @@ use libc::{c_int, pid_t, signalfd_siginfo};
 use operation::{Failure, Operation, Setting, repeat, term};
 
 use super::{NEAR_OR_FAR, SELF, TRIP, not_answered};
+use crate::kit::library;
 use crate::kit::{bit, call, change_mask, exactly, owned};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
@@ -68,7 +69,7 @@ impl Signals {
     fn expect_from(&self, process: pid_t) -> Result<(), Failure> {
         const LENGTH: usize = size_of::<signalfd_siginfo>();
         let mut bytes = [0_u8; LENGTH];
-        let length = rustix::io::read(&self.descriptor, &mut bytes)?;
+        let length = library::read(&self.descriptor, &mut bytes)?;
         // SAFETY: the kernel has written a whole structure, or it is all zero, which is valid too; the read is unaligned.
         let signal = unsafe { bytes.as_ptr().cast::<signalfd_siginfo>().read_unaligned() };
         let expected = length == LENGTH && signal.ssi_signo == SIGNAL as u32 && signal.ssi_pid == process as u32;

@@ -2,9 +2,10 @@
 //! RSX-11M derives it.
 
 use operation::{Axis, Failure, Operation, Setting, repeat, term};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags};
 
 use super::{SMALL, TRIP, not_answered, there_and_back};
+use crate::kit::library::poll;
 use crate::kit::{Block, Channel, End};
 
 const AXES: &[Axis] = &[SMALL];

@@ -6,10 +6,11 @@ use std::os::fd::AsRawFd;
 use io_uring::{opcode, types};
 use libc::c_int;
 use operation::{Axis, Failure, Loop, Operation, Setting, partner, pin, repeat, term, word, words};
-use rustix::event::{PollFd, PollFlags, epoll, poll};
+use rustix::event::{PollFd, PollFlags, epoll};
 use rustix::net::SocketType;
 
 use super::{NEAR_OR_FAR, TRIP, not_answered, socket};
+use crate::kit::library::{epoll_add, epoll_wait, poll};
 use crate::kit::{Channel, End, Mask, fork, submit, wait_for};
 
 /// How the partner is woken, in the paper's words: receive or stop, an event flag, the logical or of flags, an AST, I/O
@@ -174,11 +175,11 @@ fn by_poll<const N: usize>(theirs: &End) -> Result<(), Failure> {
 
 fn by_epoll<const N: usize>(theirs: &End) -> Result<(), Failure> {
     let set = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-    epoll::add(&set, theirs.receiver(), epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
+    epoll_add(&set, theirs.receiver())?;
     let nothing = epoll::Event { flags: epoll::EventFlags::empty(), data: epoll::EventData::new_u64(0) };
     let mut events = [nothing; 64];
     loop {
-        epoll::wait(&set, &mut events, None)?;
+        epoll_wait(&set, &mut events, None)?;
         answer::<N>(theirs)?;
     }
 }

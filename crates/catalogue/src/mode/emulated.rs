@@ -12,12 +12,13 @@ use std::process::{Command, Stdio};
 
 use operation::{Failure, Partner, Setting, Stopwatch, Took};
 use rustix::io::{FdFlags, fcntl_setfd, retry_on_intr};
-use rustix::net::{SendFlags, send};
+use rustix::net::SendFlags;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::guest::{Guest, GuestProgram};
 use super::native;
+use crate::kit::library::send;
 use crate::kit::{Null, call};
 use crate::user::command::found;
 

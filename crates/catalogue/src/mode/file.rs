@@ -4,9 +4,9 @@ use std::ffi::CStr;
 
 use operation::{Failure, Setting};
 use rustix::fd::OwnedFd;
-use rustix::fs::{Mode, OFlags, openat};
-use rustix::io::pwrite;
+use rustix::fs::{Mode, OFlags};
 
+use crate::kit::library::{openat, pwrite};
 use crate::kit::{exactly, scratch};
 
 /// Bytes in the file read from beginning to end: the 7,040 records of 80 bytes of "MPE/iX and Performance", section 1.4.

@@ -2,11 +2,11 @@
 
 use operation::{Failure, opaque};
 use rustix::fd::OwnedFd;
-use rustix::fs::{SeekFrom, seek};
-use rustix::io::{pread, read as read_next};
+use rustix::fs::SeekFrom;
 
 use super::file;
 use super::guest::GuestProgram;
+use crate::kit::library::{pread, read as read_next, seek};
 use crate::kit::{ensure, exactly};
 
 /// Bytes of an index entry: a key and a record's number.
@@ -48,10 +48,10 @@ fn read(memory: Vec<u64>, open: Vec<OwnedFd>) -> Result<GuestProgram, Failure> {
     Ok(Box::new(move |times| {
         let mut total = 0_u64;
         for _ in 0..times {
-            let mut length = read_next(&file, &mut *record)?;
+            let mut length = read_next(&file, &mut record)?;
             if length == 0 {
                 seek(&file, SeekFrom::Start(0))?;
-                length = read_next(&file, &mut *record)?;
+                length = read_next(&file, &mut record)?;
             }
             exactly(record.len(), length)?;
             total = total.wrapping_add(sum(&record));

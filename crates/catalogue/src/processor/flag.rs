@@ -2,10 +2,11 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::kit::library::futex::{Flags, wake};
 use operation::{Axis, Operation, repeat, term, word, words};
-use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
-use rustix::thread::futex::{Flags, wake};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd};
 
+use crate::kit::library::{self, poll};
 use crate::kit::{BASE, Shared, exactly};
 
 /// The owner of the flag: a word of memory for tasks of this process, a word shared with other processes, or a descriptor
@@ -24,7 +25,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|setting| {
             if setting.word("scope")? == "event" {
                 let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-                return Ok(repeat(move || exactly(8, rustix::io::write(&event, &1_u64.to_ne_bytes())?)));
+                return Ok(repeat(move || exactly(8, library::write(&event, &1_u64.to_ne_bytes())?)));
             }
             let scope = if setting.word("scope")? == "private" { Flags::PRIVATE } else { Flags::empty() };
             // The same memory for both, so that only the kernel's lookup differs.
@@ -40,9 +41,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|_| {
             let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK | EventfdFlags::SEMAPHORE;
             let event = eventfd(0, flags)?;
-            rustix::io::write(&event, &MANY.to_ne_bytes())?;
+            library::write(&event, &MANY.to_ne_bytes())?;
             let mut number = [0; 8];
-            Ok(repeat(move || exactly(8, rustix::io::read(&event, &mut number)?)))
+            Ok(repeat(move || exactly(8, library::read(&event, &mut number)?)))
         }),
     BASE.named("flag.read", "check whether an event descriptor is set, without waiting (ppoll)")
         .calls(&["ppoll"])

@@ -5,9 +5,10 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use operation::{Failure, Operation, repeat};
-use rustix::mm::{MapFlags, ProtFlags, mmap};
+use rustix::mm::{MapFlags, ProtFlags};
 
 use super::{BLOCK, CALL};
+use crate::kit::library::mmap;
 use crate::kit::{
     BoundRequest, GET_EVENTS, Null, NumberedContext, STOCK, answered, call, consuming, device, exactly, file_of,
     handles, invoke, owned, producing, tried,

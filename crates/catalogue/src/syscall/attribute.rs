@@ -1,9 +1,10 @@
 //! Calls that read and change the attributes of files: permissions, owners, times and flags.
 
 use operation::{Failure, Loop, Operation, repeat};
-use rustix::process::{getegid, geteuid, getgroups};
+use rustix::process::getgroups;
 
 use super::CALL;
+use crate::kit::library::{self, getegid, geteuid};
 use crate::kit::{call, exactly, file_of, steady_with, tried, turning, with_file};
 
 /// Space for any of the structures that describe a file or a file system.
@@ -101,7 +102,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     #[cfg(target_arch = "x86_64")]
     CALL.named("call.ustat", "ask for a file system's attributes by the number of its device").prepare(|setting| {
         let file = file_of(setting, 0)?;
-        let device = rustix::fs::fstat(&file)?.st_dev;
+        let device = library::fstat(&file)?.st_dev;
         // The call identifies a device by 32 bits that mix the major and minor number as the kernel does.
         let number = device as u32;
         let mut room = ROOM;

@@ -1,5 +1,4 @@
-//! The family `called`: system calls as programs make them. A function of a library makes the call and returns, which on
-//! some processors makes the kernel's own returns dearer (`syscall.called`). Those that take names or files are measured on
+//! The family `called`: the system calls that programs make most, on what they make them. Those that take names or files are measured on
 //! one file and on many different ones. A bill prices programs by these.
 
 pub(crate) mod connection;
@@ -12,14 +11,13 @@ pub(crate) mod rewritten;
 use std::cell::Cell;
 use std::sync::atomic::AtomicU32;
 
-use operation::Value::Word;
-use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, count, numbers, repeat, size, term};
-use rustix::fs::{AtFlags, SeekFrom, fstat, ftruncate, seek, statat};
-use rustix::io::{Errno, read, write};
-use rustix::thread::futex;
+use operation::{Axis, Failure, Loop, Operation, Setting, count, numbers, repeat, size};
+use rustix::fs::{AtFlags, SeekFrom};
+use rustix::io::Errno;
 
+use crate::kit::library::{self, fstat, ftruncate, futex, read, seek, statat, write};
 use crate::kit::{
-    BASE, Block, Mapping, NEAR, STOCK, Slots, Tree, at_once, call, consuming, device, exactly, file_of, handles,
+    BASE, Block, ENTRY, Mapping, NEAR, STOCK, Slots, Tree, at_once, call, consuming, device, exactly, file_of, handles,
     new_file, on_each, producing, refilled, scratch, tried,
 };
 
@@ -44,8 +42,7 @@ const APPENDED: u64 = 128;
 
 /// One file is in the private caches; many are not.
 const ON_FILES: Operation = CALLED.axes(&[FILES]).follows_clock(|point| point.number("files") == Some(1));
-const CALLED: Operation = BASE.explained_by(&[FUNCTION]);
-const FUNCTION: TermOf = term(1.0, "syscall.called").at(&[("call", Word("getppid")), ("from", Word("function"))]);
+const CALLED: Operation = BASE.explained_by(ENTRY);
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     ON_FILES
@@ -53,19 +50,17 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .calls(&["newfstatat"])
         .prepare(|setting| {
             let mut tree = tree(setting, 0)?;
-            tried(repeat(move || function(|| look(&mut tree))))
+            tried(repeat(move || look(&mut tree)))
         }),
     CALLED
         .id("called.stat.missing")
         .summary("ask for the attributes of a file that does not exist, by its name in an open folder")
         .prepare(|setting| {
             let folder = scratch(setting)?;
-            tried(repeat(move || {
-                function(|| match statat(&folder, c"missing", AtFlags::empty()) {
-                    Err(Errno::NOENT) => Ok(()),
-                    Err(other) => Err(other.into()),
-                    Ok(_) => Err(Failure::wrong("a file exists that nobody created")),
-                })
+            tried(repeat(move || match statat(&folder, c"missing", AtFlags::empty()) {
+                Err(Errno::NOENT) => Ok(()),
+                Err(other) => Err(other.into()),
+                Ok(_) => Err(Failure::wrong("a file exists that nobody created")),
             }))
         }),
     ON_FILES
@@ -73,22 +68,22 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .calls(&["openat"])
         .prepare(|setting| {
             let mut tree = tree(setting, 0)?;
-            tried(producing(move || function(|| tree.open_next())))
+            tried(producing(move || tree.open_next()))
         }),
     CALLED
         .named("called.close", "close the only descriptor of a file that was opened shortly before")
         .calls(&["close"])
         .prepare(|setting| {
             let mut tree = Tree::new(setting, STOCK as usize, 0)?;
-            tried(consuming(move || tree.open_next(), |file| function(|| exactly(0, call::close(file)?))))
+            tried(consuming(move || tree.open_next(), |file| exactly(0, call::close(file)?)))
         }),
     CALLED
         .named("called.close.copy", "close a descriptor of a file that stays open through another")
         .calls(&["close"])
         .prepare(|_| {
             let null = device(c"/dev/null")?;
-            let copy = move || Ok(rustix::io::dup(&null)?);
-            tried(consuming(copy, |copy| function(|| exactly(0, call::close(copy)?))))
+            let copy = move || Ok(library::dup(&null)?);
+            tried(consuming(copy, |copy| exactly(0, call::close(copy)?)))
         }),
     ON_FILES
         .id("called.read")
@@ -111,44 +106,38 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(appending),
     CALLED.named("called.fstat", "ask for the attributes of an open file").calls(&["fstat"]).prepare(|setting| {
         let file = new_file(&scratch(setting)?)?;
-        tried(repeat(move || function(|| exactly(0, fstat(&file)?.st_size as usize))))
+        tried(repeat(move || exactly(0, fstat(&file)?.st_size as usize)))
     }),
     CALLED.named("called.fcntl", "ask for the flags of a descriptor").calls(&["fcntl"]).prepare(|_| {
         let null = device(c"/dev/null")?;
-        tried(repeat(move || function(|| exactly(libc::FD_CLOEXEC as usize, call::fcntl(&null, libc::F_GETFD)?))))
+        tried(repeat(move || exactly(libc::FD_CLOEXEC as usize, call::fcntl(&null, libc::F_GETFD)?)))
     }),
     CALLED.named("called.lseek", "ask for the position in a file").calls(&["lseek"]).prepare(|setting| {
         let file = new_file(&scratch(setting)?)?;
-        tried(repeat(move || function(|| exactly(0, seek(&file, SeekFrom::Current(0))? as usize))))
+        tried(repeat(move || exactly(0, seek(&file, SeekFrom::Current(0))? as usize)))
     }),
     CALLED
         .named("called.futex", "wake the threads that wait for a word, of which there are none")
         .calls(&["futex"])
         .prepare(|_| {
             let word = AtomicU32::new(0);
-            tried(repeat(move || function(|| exactly(0, futex::wake(&word, futex::Flags::PRIVATE, 1)?))))
+            tried(repeat(move || exactly(0, futex::wake(&word, futex::Flags::PRIVATE, 1)?)))
         }),
     CALLED
         .named("called.mmap", "map the first 16 KiB of a file, as a separate private mapping")
         .calls(&["mmap"])
         .prepare(|setting| {
             let file = file_of(setting, SECTION)?;
-            tried(producing(move || function(|| Mapping::private(&file, SECTION))))
+            tried(producing(move || Mapping::private(&file, SECTION)))
         }),
     CALLED
         .named("called.munmap", "unmap an untouched page of anonymous memory between guard pages: a whole mapping")
         .calls(&["munmap"])
         .prepare(|_| {
-            let unmap = |places: &Slots, turn: usize| function(|| places.unmap(turn));
+            let unmap = |places: &Slots, turn: usize| places.unmap(turn);
             refilled(STOCK, Slots::new(STOCK as usize)?, Slots::map, unmap)
         }),
 ];
-
-/// Makes a call within a function of its own, which then returns.
-#[inline(never)]
-pub(super) fn function<T>(call: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-    call()
-}
 
 /// The files of this point, each of this number of bytes.
 fn tree(setting: &Setting, bytes: usize) -> Result<Tree, Failure> {
@@ -169,7 +158,7 @@ fn reading(setting: &Setting) -> Result<Loop, Failure> {
     let mut block = Block::new(size.max(1));
     let reading = on_each(
         move |times| (0..times).map(|_| tree.open_next()).collect(),
-        move |file| function(|| exactly(size, read(file, &mut *block)?)),
+        move |file| exactly(size, read(file, &mut block)?),
         |_| Ok(()),
     );
     tried(reading.at_most(at_once()))
@@ -181,7 +170,7 @@ fn appending(setting: &Setting) -> Result<Loop, Failure> {
     let [file, emptied, filled] = handles(new_file(&scratch(setting)?)?);
     let [written, grown] = handles(Cell::new(0));
     let block = Block::new(size);
-    let appending = repeat(move || function(|| exactly(size, write(&*file, &block)?)));
+    let appending = repeat(move || exactly(size, write(&*file, &block)?));
     tried(
         appending
             .at_most(APPENDED)

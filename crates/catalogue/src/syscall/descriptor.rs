@@ -1,5 +1,6 @@
 //! Calls that open, copy, close and configure descriptors.
 
+use crate::kit::library;
 #[cfg(target_arch = "x86_64")]
 use std::cell::RefCell;
 use std::os::fd::{AsRawFd, IntoRawFd};
@@ -94,8 +95,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         },
     ),
     CALL.named("call.ioctl", "ask how many bytes wait in a pipe").prepare(|_| {
-        let (reader, writer) = rustix::pipe::pipe()?;
-        exactly(1, rustix::io::write(&writer, &[0])?)?;
+        let (reader, writer) = library::pipe()?;
+        exactly(1, library::write(&writer, &[0])?)?;
         let mut count = [0_i32];
         tried(repeat(move || {
             let _open = &writer;

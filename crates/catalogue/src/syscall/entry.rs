@@ -1,15 +1,13 @@
 //! The family `syscall`: the cost of entering the kernel, measured by the shortest calls. Files are named relative to an
 //! open folder, by one component, so that the cost does not depend on the path of the scratch folder.
 
-use std::cell::RefCell;
-
 use operation::{Axis, Failure, Loop, Operation, Setting, repeat, term, word, words};
-use rustix::fs::{AtFlags, Mode, OFlags, fstat, open, openat, statat};
-use rustix::io::{Errno, read, write};
-use rustix::process::{Pid, getppid};
+use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags, statx};
+use rustix::io::Errno;
+use rustix::process::Pid;
 
-use super::called::function;
-use crate::kit::{BASE, ENTRY, call, exactly, invoke, new_file, scratch};
+use crate::kit::library::{fstat, getppid, in_a_function, open, openat, read, statat, write};
+use crate::kit::{BASE, ENTRY, call, exactly, new_file, scratch};
 
 const CALLED: Axis = word("call", words!["getppid", "statx"]);
 /// Where the instruction that enters the kernel lies: in the loop, or in a function that returns to it.
@@ -23,7 +21,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .aliases(&["GSSW"])
         .at_least(&["instruction.call"])
         .headline()
-        .prepare(|_| Ok(repeat(parent))),
+        .prepare(|_| Ok(repeat(|| answer(getppid())))),
     ENTERING
         .named("syscall.read.null", "read from /dev/null, which returns end of file")
         .calls(&["read"])
@@ -77,27 +75,26 @@ pub(crate) const OPERATIONS: &[Operation] = &[
 ];
 
 /// The loop of `syscall.called`. Some processors and kernels mispredict the kernel's returns if the caller of a system call
-/// returns too.
+/// returns too. Every other operation makes its calls in functions.
 fn called(setting: &Setting) -> Result<Loop, Failure> {
     let folder = scratch(setting)?;
     new_file(&folder)?;
-    let attributes = RefCell::new([0_u8; size_of::<libc::statx>()]);
+    let parent = || answer(rustix::process::getppid());
     let stat = move || {
-        let room = attributes.borrow_mut().as_mut_ptr();
-        // SAFETY: there is room for the attributes, which the closure owns.
-        exactly(0, unsafe { invoke!(statx, &folder, c"file", 0, libc::STATX_BASIC_STATS, room) }?)
+        let attributes = statx(&folder, c"file", AtFlags::empty(), StatxFlags::BASIC_STATS)?;
+        exactly(0, attributes.stx_size as usize)
     };
     Ok(match (setting.word("call")?, setting.word("from")?) {
         ("getppid", "loop") => repeat(parent),
-        ("getppid", _) => repeat(|| function(parent)),
+        ("getppid", _) => repeat(move || in_a_function(parent)),
         (_, "loop") => repeat(stat),
-        _ => repeat(move || function(&stat)),
+        _ => repeat(move || in_a_function(&stat)),
     })
 }
 
 #[inline(always)]
-fn parent() -> Result<(), Failure> {
-    match Pid::as_raw(getppid()) {
+fn answer(parent: Option<Pid>) -> Result<(), Failure> {
+    match Pid::as_raw(parent) {
         0.. => Ok(()),
         errno => Err(Errno::from_raw_os_error(-errno).into()),
     }

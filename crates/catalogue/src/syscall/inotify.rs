@@ -8,6 +8,7 @@ use libc::{AT_FDCWD, FAN_MARK_ADD, FAN_MARK_REMOVE, FAN_OPEN};
 use operation::{Failure, Operation, Setting, repeat};
 
 use super::{CALL, PAIR};
+use crate::kit::library;
 use crate::kit::{
     FILES, call, emptied, enter, exactly, file_of, for_each, handles, invoke, names, owned, producing, refilled, tried,
     with_file,
@@ -118,6 +119,6 @@ impl Watched {
 
     /// Takes the event that reports the end of a watch.
     fn forget(&self) -> Result<(), Failure> {
-        exactly(16, rustix::io::read(&self.watcher, &mut [0; 16])?)
+        exactly(16, library::read(&self.watcher, &mut [0; 16])?)
     }
 }

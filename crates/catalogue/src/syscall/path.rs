@@ -8,6 +8,7 @@ use operation::{Failure, Loop, Operation, Setting, repeat};
 use rustix::fs::{AtFlags, FileType};
 
 use super::{CALL, PAIR};
+use crate::kit::library;
 use crate::kit::{
     FILES, Fresh, call, ensure, enter, exactly, for_each, handles, names, numbered, on_each, steady_with, tried,
     with_file,
@@ -139,7 +140,7 @@ enum Kind {
 impl Kind {
     /// Fails unless this name exists and is of this kind.
     fn is_there(self, folder: &OwnedFd, name: &CString) -> Result<(), Failure> {
-        let found = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let found = library::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let is_folder = FileType::from_raw_mode(found.st_mode) == FileType::Directory;
         ensure(is_folder == matches!(self, Kind::Folder), || "a name is that of something else")
     }

@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
+use crate::kit::library::open;
 use operation::{Axis, Failure, Loop, Operation, Setting, repeat, term, word, words};
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::{Mode, OFlags};
 
 use super::CALL;
 use crate::kit::{

@@ -8,6 +8,7 @@ use libc::iovec;
 use operation::{Failure, Loop, Operation, repeat};
 
 use super::{BLOCK, CALL, PAIR};
+use crate::kit::library;
 use crate::kit::{Null, call, consuming, exactly, invoke, owned, producing, tcp_pair, tried, turning};
 
 const STREAM: i32 = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
@@ -233,7 +234,7 @@ fn sending(blocks: u64, mut send: impl FnMut(&OwnedFd) -> Result<(), Failure> + 
     let [ours, theirs] = pair()?;
     tried(repeat(move || send(&ours)).at_most(HELD / blocks).verify(move |times| {
         let mut block = [0_u8; BLOCK];
-        (0..times * blocks).try_for_each(|_| exactly(BLOCK, rustix::io::read(&theirs, &mut block)?))
+        (0..times * blocks).try_for_each(|_| exactly(BLOCK, library::read(&theirs, &mut block)?))
     }))
 }
 
@@ -241,7 +242,7 @@ fn sending(blocks: u64, mut send: impl FnMut(&OwnedFd) -> Result<(), Failure> + 
 fn receiving(blocks: u64, mut receive: impl FnMut(&OwnedFd) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
     let [ours, theirs] = pair()?;
     tried(repeat(move || receive(&ours)).at_most(HELD / blocks).before(move |times| {
-        (0..times * blocks).try_for_each(|_| exactly(BLOCK, rustix::io::write(&theirs, &[1; BLOCK])?))
+        (0..times * blocks).try_for_each(|_| exactly(BLOCK, library::write(&theirs, &[1; BLOCK])?))
     }))
 }
 

@@ -9,6 +9,7 @@ use record::Estimate;
 
 use super::CALL;
 use crate::file::residence;
+use crate::kit::library;
 use crate::kit::{Null, PAGE, call, exactly, file_of, handles, invoke, tried};
 
 /// `Q_SYNC` for the quotas of users, as numbered and shifted in `linux/quota.h`.
@@ -78,10 +79,10 @@ fn with_quotas(setting: &Setting) -> Result<(), Failure> {
 fn after_a_write(setting: &Setting, sync: impl Fn(&OwnedFd) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
     let [file, written] = handles(file_of(setting, PAGE)?);
     residence::on_a_device(&file)?;
-    rustix::fs::fsync(&*file)?;
+    library::fsync(&*file)?;
     tried(
         repeat(move || sync(&file))
             .at_most(1)
-            .before(move |_| exactly(PAGE, rustix::io::pwrite(&*written, &[2; PAGE], 0)?)),
+            .before(move |_| exactly(PAGE, library::pwrite(&*written, &[2; PAGE], 0)?)),
     )
 }

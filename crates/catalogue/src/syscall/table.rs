@@ -1,5 +1,6 @@
 //! The table of all system calls of this architecture, and why some of them cannot be timed. Knows no operation.
 
+use crate::kit::library;
 use syscalls::Sysno;
 
 /// Numbers of calls that only 32-bit architectures have (include/uapi/asm-generic/unistd.h). The crate `syscalls` also
@@ -60,7 +61,7 @@ pub(crate) fn reason(name: &str) -> Option<&'static str> {
 
 /// The running kernel's version, as far as its release string shows.
 fn running() -> (u32, u32) {
-    let name = rustix::system::uname();
+    let name = library::uname();
     let release = name.release().to_string_lossy().into_owned();
     let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().unwrap_or(0));
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))

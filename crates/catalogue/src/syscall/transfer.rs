@@ -9,6 +9,7 @@ use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 
 use super::{BLOCK, CALL, PAIR};
 use crate::file::access::{FILLED, filled, in_pieces};
+use crate::kit::library;
 use crate::kit::{
     Buffers, NEAR, Null, PAGE, STOCK, call, device, exactly, file_of, handles, scratch, steadily_with, steady_with,
     tried, with_file,
@@ -94,7 +95,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .moves(|_| PAGE as u64)
         .prepare(|setting| {
             let (file, null) = (file_of(setting, PAGE)?, device(c"/dev/null")?);
-            let (reader, writer) = rustix::pipe::pipe()?;
+            let (reader, writer) = library::pipe()?;
             let mut offset = [0_u64];
             tried(repeat(move || {
                 offset[0] = 0;
@@ -105,8 +106,8 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.named("call.tee", "pass a page from one pipe to a second one, without copying it (tee)")
         .moves(|_| PAGE as u64)
         .prepare(|_| {
-            let (source, filler) = rustix::pipe::pipe()?;
-            exactly(PAGE, rustix::io::write(&filler, &[1; PAGE])?)?;
+            let (source, filler) = library::pipe()?;
+            exactly(PAGE, library::write(&filler, &[1; PAGE])?)?;
             let (reader, writer) = roomy_pipe()?;
             tried(
                 repeat(move || {
@@ -230,9 +231,9 @@ fn in_halves(
 }
 
 fn second(setting: &Setting) -> Result<OwnedFd, Failure> {
-    use rustix::fs::{Mode, OFlags, openat};
+    use rustix::fs::{Mode, OFlags};
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
-    Ok(openat(scratch(setting)?, c"second", flags, Mode::RUSR | Mode::WUSR)?)
+    Ok(library::openat(scratch(setting)?, c"second", flags, Mode::RUSR | Mode::WUSR)?)
 }
 
 /// A pipe with space for a page from each iteration of a batch. Reading it never waits.
@@ -245,7 +246,7 @@ fn roomy_pipe() -> Result<(OwnedFd, OwnedFd), Failure> {
 fn drain(reader: &OwnedFd) -> Result<(), Failure> {
     let mut bytes = vec![0; 16 * PAGE];
     loop {
-        match rustix::io::read(reader, &mut bytes) {
+        match library::read(reader, &mut bytes) {
             Ok(_) => {}
             Err(Errno::AGAIN) => return Ok(()),
             Err(errno) => return Err(errno.into()),

@@ -8,9 +8,10 @@ pub(crate) mod uring;
 use std::os::fd::OwnedFd;
 
 use operation::{Failure, Operation, repeat, term};
-use rustix::fs::{Mode, OFlags, open};
-use rustix::io::{IoSliceMut, ReadWriteFlags, preadv2, read};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::{IoSliceMut, ReadWriteFlags};
 
+use crate::kit::library::{open, preadv2, read};
 use crate::kit::{BASE, tried};
 
 pub(crate) const OPERATIONS: &[Operation] = &[

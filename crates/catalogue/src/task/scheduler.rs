@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use operation::{Axis, Clock, Failure, Loop, Operation, Setting, Tally, Took, Usage, word, words};
 use record::Estimate;
-use rustix::thread::futex;
 
+use crate::kit::library::futex;
 use crate::kit::{BASE, Computing, Memory, Part, Passing, Seat, Seats, Shared, Work, beside};
 use treatment::{Treatment, autogroups, treated};
 

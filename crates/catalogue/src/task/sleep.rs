@@ -7,9 +7,10 @@ use std::num::NonZeroU64;
 use operation::{Axis, Failure, Loop, Operation, Setting, Took, Usage, count, numbers, word, words};
 use record::Estimate;
 use rustix::io::Errno;
-use rustix::thread::{ClockId, NanosleepRelativeResult, clock_nanosleep_absolute, set_current_timer_slack};
+use rustix::thread::{ClockId, NanosleepRelativeResult, set_current_timer_slack};
 use rustix::time::{Timespec, clock_gettime};
 
+use crate::kit::library::{clock_nanosleep_absolute, nanosleep};
 use crate::kit::{BASE, Channel, End, OTHER, call, ensure, exactly};
 use crate::syscall::time::set_slack;
 
@@ -136,7 +137,7 @@ impl Sleeper {
             }
             Sleeper::For(idle) => {
                 let due = now(ClockId::Monotonic) + idle;
-                match rustix::thread::nanosleep(&timespec(idle)) {
+                match nanosleep(&timespec(idle)) {
                     NanosleepRelativeResult::Ok => {}
                     NanosleepRelativeResult::Interrupted(_) => return Err(Failure::wrong("a signal ended the sleep")),
                     NanosleepRelativeResult::Err(error) => return Err(error.into()),

@@ -5,9 +5,10 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use operation::{Failure, Partner, Setting};
-use rustix::io::{Errno, read, write};
+use rustix::io::Errno;
 
 use crate::kit::Shared;
+use crate::kit::library::{self, read, write};
 
 /// The bytes that emulators read at once.
 const ROOM: usize = 64 << 10;
@@ -35,7 +36,7 @@ impl Drained {
     /// `output` belongs to this process. The partner reads `drained` until it ends.
     pub fn new(setting: &Setting, output: OwnedFd, drained: OwnedFd) -> Result<Drained, Failure> {
         let drain = Shared::new(Drain::default())?;
-        let (come, reported) = rustix::pipe::pipe()?;
+        let (come, reported) = library::pipe()?;
         let partner = setting.partner(setting.partner_cpu()?, || {
             let mut room = vec![0; ROOM];
             loop {

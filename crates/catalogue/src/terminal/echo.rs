@@ -2,11 +2,11 @@
 //! does.
 
 use operation::{Axis, Failure, Loop, Operation, Setting, partner, repeat, words};
-use rustix::io::{read, write};
 use rustix::termios::{QueueSelector, tcflush};
 
 use super::TERMINAL;
 use super::pair::{Features, Pty};
+use crate::kit::library::{read, write};
 
 const DISTANCE: Axis = partner("distance", words!["same", "other", "awake"]).headline(words!["same"]);
 

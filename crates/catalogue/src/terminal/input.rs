@@ -1,10 +1,10 @@
 //! Input from a terminal: text that is typed, pasted or sent as a file, on its way to the program that reads it.
 
 use operation::{Axis, Failure, Operation, numbers, repeat, size, word, words};
-use rustix::io::read;
 
 use super::TERMINAL;
 use super::pair::{Features, LINE, Pty, as_shown, lines, write_all};
+use crate::kit::library::read;
 use crate::kit::{ensure, read_whole};
 
 /// Whether the program receives edited lines, or bytes as they arrive.

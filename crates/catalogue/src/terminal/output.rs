@@ -4,7 +4,7 @@
 use std::os::fd::OwnedFd;
 
 use operation::{Axis, Failure, Loop, Operation, Setting, numbers, partner, size, word, words};
-use rustix::io::{IoSlice, writev};
+use rustix::io::IoSlice;
 
 use super::TERMINAL;
 use super::drained::Drained;
@@ -13,6 +13,7 @@ use super::path::Path;
 use super::paths::laid;
 use crate::file::stream::Stream;
 use crate::kit::by_c_library;
+use crate::kit::library::writev;
 
 /// Where the drain runs: on this task's CPU, so that the time is the whole cost of the bytes, or on another one, as for an
 /// emulator.

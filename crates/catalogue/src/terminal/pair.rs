@@ -2,8 +2,9 @@
 
 use std::os::fd::OwnedFd;
 
+use crate::kit::library::write;
 use operation::Failure;
-use rustix::io::{Errno, write};
+use rustix::io::Errno;
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, OutputModes, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,

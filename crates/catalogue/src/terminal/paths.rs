@@ -4,6 +4,7 @@ use operation::{Failure, Setting};
 
 use super::pair::{Features, Pty};
 use super::path::{Path, login, relay, ssh};
+use crate::kit::library;
 
 /// The path of this name: `raw`, `processed`, `tabs` (a terminal), `pipe`, `file`, `script`, `tcp`, `ssh`. All processes in
 /// between start on the CPUs of this one. Skips if this system lacks what it takes.
@@ -20,7 +21,7 @@ pub fn laid(setting: &Setting, name: &str) -> Result<Path, Failure> {
             plain(slave, Some(master))
         }
         "pipe" => {
-            let (reader, writer) = rustix::pipe::pipe()?;
+            let (reader, writer) = library::pipe()?;
             plain(writer, Some(reader))
         }
         "file" => {

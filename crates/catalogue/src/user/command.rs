@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 
 use operation::{Failure, Loop, Operation, Setting, Usage, repeat, term};
 use record::{EXIT_STATUS, Estimate, PEAK_MEMORY};
-use rustix::fs::{Access, access};
+use rustix::fs::Access;
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use system::guard::{Lost, apart_until};
 
+use crate::kit::library::access;
 use crate::kit::{NOT_STARTED, Shared, do_nothing, ensure, fork};
 use crate::user::HUNG_REMEDY;
 use crate::user::steps::with_steps;

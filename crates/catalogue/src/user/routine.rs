@@ -13,9 +13,10 @@ use std::time::Duration;
 
 use operation::{Failure, Loop, Operation, Setting, repeat};
 use record::Estimate;
-use rustix::process::{Pid, WaitId, WaitIdOptions, getpid, waitid};
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use system::guard::apart;
 
+use crate::kit::library::getpid;
 use crate::kit::{BASE, ELF_MACHINE, Shared};
 use crate::user::HUNG_REMEDY;
 

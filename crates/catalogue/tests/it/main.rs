@@ -3,13 +3,13 @@
 mod accounted;
 mod calls;
 mod cut;
-mod inline;
 mod kernel;
 mod large;
 mod named;
 mod own_points;
 mod reading;
 mod registry;
+mod returning;
 mod support;
 mod table;
 mod tasks;

@@ -5,12 +5,12 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 
 use operation::{Failure, Loop, Setting, repeat};
-use rustix::fs::{SeekFrom, seek};
-use rustix::io::read;
+use rustix::fs::SeekFrom;
 
 use crate::kit::{Cycle, exactly, handles};
 
 use super::content::{BYTES, Record, records, sum, sum_of_bytes};
+use crate::kit::library::{read, seek};
 
 pub(super) fn by_read(setting: &Setting) -> Result<Loop, Failure> {
     let (records, file) = written(setting)?;

@@ -4,8 +4,8 @@
 use std::os::fd::OwnedFd;
 
 use operation::{Failure, Operation};
-use rustix::fs::{Mode, OFlags, copy_file_range, ftruncate, open, sendfile};
-use rustix::pipe::{PipeFlags, SpliceFlags, pipe_with, splice};
+use rustix::fs::{Mode, OFlags};
+use rustix::pipe::{PipeFlags, SpliceFlags, pipe_with};
 
 use super::READ;
 use super::order::VisitPlan;
@@ -13,6 +13,7 @@ use super::pass::{Reader, counting};
 use super::source::within_limit;
 use crate::kit::channel::widened;
 use crate::kit::device;
+use crate::kit::library::{copy_file_range, ftruncate, open, sendfile, splice};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     READ.id("read.splice")

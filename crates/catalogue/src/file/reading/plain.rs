@@ -4,8 +4,8 @@ use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
 
 use operation::{Failure, Loop, Operation, Setting, term};
-use rustix::fs::{Advice, OFlags, SeekFrom, fadvise, seek};
-use rustix::io::{Errno, IoSliceMut, ReadWriteFlags, pread, preadv2, read};
+use rustix::fs::{Advice, OFlags, SeekFrom};
+use rustix::io::{Errno, IoSliceMut, ReadWriteFlags};
 
 use super::ahead::Ahead;
 use super::order::VisitPlan;
@@ -14,6 +14,7 @@ use super::source::{SourceFile, whole};
 use super::sum::{Take, sum};
 use super::{AHEAD, AHEAD_POINTS, ANY_ORDER, ANY_ORDER_POINTS, DIRECT_ANY_ORDER, DIRECT_POINTS, READ, THE_SUM};
 use crate::file::residence;
+use crate::kit::library::{fadvise, pread, preadv2, read, seek};
 use crate::kit::{Block, call, exactly};
 
 pub(crate) const OPERATIONS: &[Operation] = &[

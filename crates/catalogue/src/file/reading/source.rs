@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 
 use operation::{Failure, Setting};
 use record::Bytes;
-use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate};
-use rustix::io::{Errno, pread, retry_on_intr};
+use rustix::fs::{FallocateFlags, Mode, OFlags};
+use rustix::io::{Errno, retry_on_intr};
 
 use super::sum::{sum, sum_of_first, word};
 use crate::file::residence::{self, FileError};
 use crate::kit::ensure;
+use crate::kit::library::{self, fallocate, pread};
 
 /// Bytes written in one call, or summed outside the timed region.
 const CHUNK: usize = 1 << 20;
@@ -72,7 +73,7 @@ impl SourceFile {
 
     /// The same file, opened with additional flags.
     pub fn open_with(&self, flags: OFlags) -> Result<OwnedFd, Errno> {
-        rustix::fs::open(&self.path, OFlags::RDONLY | OFlags::CLOEXEC | flags, Mode::empty())
+        library::open(&self.path, OFlags::RDONLY | OFlags::CLOEXEC | flags, Mode::empty())
     }
 
     /// Reads all of it, which loads it into memory.
@@ -129,7 +130,7 @@ pub fn unnamed(folder: &Path, length: u64) -> Result<File, Failure> {
     within_limit(length)?;
     let failed = |error: std::io::Error| no_room(&error, length, folder).unwrap_or_else(|| error.into());
     let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
-    let file = match rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR) {
+    let file = match library::open(folder, flags, Mode::RUSR | Mode::WUSR) {
         Ok(file) => File::from(file),
         // Some file systems have no files without a name.
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => {

@@ -6,10 +6,11 @@ use std::ptr::null_mut;
 
 use operation::Failure;
 use rustix::io::Errno;
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 use super::order::VisitPlan;
 use super::source::SourceFile;
+use crate::kit::library::{madvise, mmap, munmap};
 use crate::kit::{MemoryKind, huge_bytes};
 
 /// A mapped part of a file; dropping it unmaps it.

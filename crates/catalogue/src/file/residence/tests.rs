@@ -1,6 +1,7 @@
 //! Files in memory and out of it.
 
 use super::*;
+use crate::kit::library;
 use crate::kit::mapping::Mapping;
 
 #[test]
@@ -25,7 +26,7 @@ fn reads_through_the_page_cache_are_found_out() {
     if can_be_cold(&file).is_err() || evict(&file).expect("evicted").resident > 0 {
         return testing::not_tested!("no file can be evicted here, set TMPDIR to a folder on a disk");
     }
-    let read = || Ok(rustix::io::pread(&file, &mut [0; 8], 0).map(drop)?);
+    let read = || Ok(library::pread(&file, &mut [0; 8], 0).map(drop)?);
     assert!(matches!(is_past_memory(&file, read), Err(Failure::Skip { .. })));
     assert_eq!(is_past_memory(&file, || Ok(())), Ok(()));
 }
@@ -57,7 +58,7 @@ fn on_layers(root: &Path) -> Result<Result<(), Failure>, Errno> {
     let layers = std::ffi::CString::new(layers).map_err(|_| Errno::INVAL)?;
     mount("overlay", &merged, "overlay", MountFlags::empty(), Some(layers.as_c_str()))?;
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
-    let file = rustix::fs::open(merged.join("file"), flags, Mode::RUSR | Mode::WUSR)?;
+    let file = library::open(merged.join("file"), flags, Mode::RUSR | Mode::WUSR)?;
     assert!(!lives_in_memory(&file), "the kernel says what is below");
     let found = on_a_device(&file);
     assert_eq!(length(&file).ok(), Some(0), "as it was");

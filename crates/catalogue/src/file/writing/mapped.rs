@@ -1,15 +1,16 @@
 //! Writers that map the file and store into it.
 
 use operation::{Failure, Operation, word, words};
-use rustix::fs::{OFlags, ftruncate};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
-use rustix::mm::{MapFlags, MsyncFlags, ProtFlags, msync};
+use rustix::mm::{MapFlags, MsyncFlags, ProtFlags};
 
 use super::content::Content;
 use super::pass::writing;
 use super::target::{WrittenFile, refused};
 use super::{ANY_POINTS, FILE, ORDER, OVER, RECORD, WRITE};
 use crate::file::reading::view::MappedView;
+use crate::kit::library::{self, ftruncate, msync};
 
 pub(crate) const OPERATIONS: &[Operation] = &[WRITE
     .id("write.mmap")
@@ -20,7 +21,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[WRITE
         let syncs = setting.word("sync")? == "msync";
         writing(setting, OFlags::empty(), |target| {
             // A mapping for stores must be readable too.
-            let (file, plan) = (rustix::io::dup(&target.file)?, target.plan);
+            let (file, plan) = (library::dup(&target.file)?, target.plan);
             let mut content = Content::new(plan.record as usize);
             Ok(move |pass| {
                 ftruncate(&file, plan.length).map_err(|error| refused(error, plan.length))?;

@@ -3,13 +3,14 @@
 use operation::Operation;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
-use rustix::pipe::{IoSliceRaw, PipeFlags, SpliceFlags, pipe_with, splice, vmsplice};
+use rustix::pipe::{IoSliceRaw, PipeFlags, SpliceFlags, pipe_with};
 
 use super::content::Content;
 use super::pass::writing;
 use super::plain::each_record;
 use super::{ANY_POINTS, FILE, OVER, RECORD, SYNC, WRITE, is_usual_sync};
 use crate::kit::channel::widened;
+use crate::kit::library::{splice, vmsplice};
 
 pub(crate) const OPERATIONS: &[Operation] = &[WRITE
     .named(

@@ -1,14 +1,15 @@
 //! Writers with one call per record: `write`, `pwrite`, the same with direct access, or with space allocated first.
 
 use operation::{Failure, Operation};
-use rustix::fs::{FallocateFlags, OFlags, SeekFrom, fallocate, seek};
-use rustix::io::{Errno, pwrite, write};
+use rustix::fs::{FallocateFlags, OFlags, SeekFrom};
+use rustix::io::Errno;
 
 use super::content::Content;
 use super::pass::writing;
 use super::target::{WrittenFile, refused, wrote};
 use super::{ANY, ANY_POINTS, DIRECT_POINTS, FILE, RECORD, SYNC, WRITE, is_usual_sync};
 use crate::file::reading::order::VisitPlan;
+use crate::kit::library::{fallocate, pwrite, seek, write};
 
 pub(crate) const OPERATIONS: &[Operation] = &[
     WRITE

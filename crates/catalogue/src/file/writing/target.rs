@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use operation::{Failure, Setting};
 use record::Bytes;
-use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, fdatasync, fsync, ftruncate};
-use rustix::io::{Errno, pwrite};
+use rustix::fs::{FallocateFlags, Mode, OFlags};
+use rustix::io::Errno;
 
 use super::content::Content;
 use crate::file::reading::order::VisitPlan;
@@ -14,6 +14,7 @@ use crate::file::reading::source::{of_whole_words, whole, within_limit};
 use crate::file::residence;
 use crate::file::stream::last_errno;
 use crate::kit::ensure;
+use crate::kit::library::{self, fallocate, fdatasync, fsync, ftruncate, pwrite};
 
 /// A scratch file and how it is to be written.
 pub(crate) struct WrittenFile {
@@ -58,7 +59,7 @@ impl WrittenFile {
         within_limit(length)?;
         let path = setting.scratch().join("written");
         let new = OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
-        let file = rustix::fs::open(&path, new, Mode::RUSR | Mode::WUSR)?;
+        let file = library::open(&path, new, Mode::RUSR | Mode::WUSR)?;
         let policy = policy_of(setting.word("sync")?)?;
         if policy.waits() && !residence::is_on_a_device(&file)? {
             return Err(in_memory("nothing is written when a file is synced"));
@@ -96,7 +97,7 @@ impl WrittenFile {
         }
         let dsync = if matches!(self.policy, Policy::EachCall) { OFlags::DSYNC } else { OFlags::empty() };
         let all = OFlags::WRONLY | OFlags::CLOEXEC | self.flags | dsync;
-        rustix::fs::open(&self.path, all, Mode::empty()).map_err(|error| match error {
+        library::open(&self.path, all, Mode::empty()).map_err(|error| match error {
             Errno::INVAL if is_direct => Failure::skip(
                 format!("this file system has no direct writes of {} bytes", self.plan.record),
                 "a file on a disk, and records of whole blocks (4 KiB)",
@@ -158,7 +159,7 @@ impl WrittenFile {
         let mut found = vec![0; self.plan.record as usize];
         for offset in (0..self.plan.length).step_by(self.plan.record as usize) {
             let length = self.plan.length_at(offset);
-            whole(length, rustix::io::pread(&self.file, &mut found[..length], offset)?, offset)?;
+            whole(length, library::pread(&self.file, &mut found[..length], offset)?, offset)?;
             ensure(found[..length] == content.record(WrittenFile::number(self.plan, pass, offset))[..length], || {
                 format!("the record at {offset} is not the one that was written")
             })?;

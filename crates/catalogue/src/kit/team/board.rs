@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use operation::Failure;
-use rustix::thread::{futex, sched_yield};
 
 use crate::kit::check::ensure;
+use crate::kit::library::{futex, sched_yield};
 use crate::kit::shared::Shared;
 use crate::kit::work::Work;
 
@@ -92,7 +92,7 @@ impl Board {
                 return Ok(());
             }
             ensure(start.elapsed() <= patience, || "another task of the team does not finish")?;
-            let rest = futex::Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+            let rest = rustix::event::Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
             // The sleep may end for any reason. The word says whether to go on.
             let _ = futex::wait(&self.working.0, futex::Flags::empty(), working, Some(&rest));
         }

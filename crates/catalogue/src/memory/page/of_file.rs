@@ -2,10 +2,10 @@
 
 use operation::{Failure, Setting};
 use rustix::fd::AsFd;
-use rustix::io::pwrite;
 use rustix::param::page_size;
 
 use crate::file::reading::source::within_limit;
+use crate::kit::library::{self, pwrite};
 use crate::kit::{exactly, new_file, scratch};
 
 /// A scratch file with this number of pages in memory, one in each `stride`, and holes between them.
@@ -16,6 +16,6 @@ pub(super) fn file_of(setting: &Setting, (pages, stride): (u64, usize)) -> Resul
     for number in 0..pages {
         exactly(page.len(), pwrite(&file, &page, number * stride as u64)?)?;
     }
-    rustix::fs::ftruncate(&file, pages * stride as u64)?;
+    library::ftruncate(&file, pages * stride as u64)?;
     Ok(file)
 }

@@ -7,8 +7,9 @@ use std::path::Path;
 
 use libc::{c_char, c_ulong, ifreq};
 use operation::Failure;
-use rustix::net::{AddressFamily, SocketFlags, SocketType, recv, send, socket_with};
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
+use crate::kit::library::{recv, send, socket_with};
 use crate::kit::sandbox;
 
 const NAME: &str = "discards";
@@ -92,7 +93,7 @@ fn make(kind: &str) -> Result<(), Failure> {
     let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
     send(&socket, &message, rustix::net::SendFlags::empty())?;
     let mut answer = [0_u8; 1024];
-    let (got, _) = recv(&socket, &mut answer[..], rustix::net::RecvFlags::empty())?;
+    let got = recv(&socket, &mut answer[..], rustix::net::RecvFlags::empty())?;
     let error =
         answer.get(16..20).filter(|_| got >= 20).and_then(|bytes| bytes.try_into().ok()).map(i32::from_ne_bytes);
     match error {

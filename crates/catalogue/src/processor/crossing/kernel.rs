@@ -7,6 +7,7 @@ use operation::{Failure, Loop, Operation, repeat, term};
 use syscalls::{Sysno, raw};
 
 use super::{ARGUMENTS, CROSSING, no_such_count};
+use crate::kit::library::in_a_function;
 use crate::kit::{exactly, handles, tried};
 
 pub(crate) const OPERATIONS: &[Operation] = &[CROSSING
@@ -36,7 +37,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[CROSSING
 macro_rules! enter {
     ($by:ident $name:ident $(, $argument:expr)*) => {{
         // SAFETY: pointers among the arguments are to memory that the loop owns and that has the size the call expects.
-        unsafe { raw::$by(Sysno::$name as usize $(, $argument as usize)*) }
+        in_a_function(|| unsafe { raw::$by(Sysno::$name as usize $(, $argument as usize)*) })
     }};
 }
 

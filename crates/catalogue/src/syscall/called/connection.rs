@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use operation::{Axis, Failure, Loop, Operation, numbers, size};
 use rustix::net::sockopt::{set_socket_linger, set_tcp_nodelay};
-use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::net::{RecvFlags, SendFlags};
 
-use super::{CALLED, function};
+use super::CALLED;
+use crate::kit::library::{recv, send};
 use crate::kit::{Block, Null, call, consuming, exactly, for_each, handles, numbered, own_network, owned, tried};
 
 /// A request, and a page of an answer.
@@ -27,7 +28,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         |_| {
             let [server, called] = handles(Server::new()?);
             tried(
-                consuming(move || called.call(), move |client| Ok((client, function(|| server.accept())?)))
+                consuming(move || called.call(), move |client| Ok((client, server.accept()?)))
                     .at_most(HELD),
             )
         },
@@ -40,9 +41,9 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let message = Block::new(size);
             let mut room = Block::new(size);
             tried(
-                numbered(move |_| function(|| exactly(size, send(&near, &message, SendFlags::NOSIGNAL)?)))
+                numbered(move |_| exactly(size, send(&near, &message, SendFlags::NOSIGNAL)?))
                     .at_most(SENT)
-                    .verify(for_each(move |_| exactly(size, recv(&far, &mut *room, RecvFlags::WAITALL)?.1))),
+                    .verify(for_each(move |_| exactly(size, recv(&far, &mut room, RecvFlags::WAITALL)?))),
             )
         }),
     MOVE.named("called.receive", "receive bytes that wait at a TCP connection").calls(&["recvfrom"]).prepare(
@@ -52,7 +53,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let message = Block::new(size);
             let mut room = Block::new(size);
             tried(
-                numbered(move |_| function(|| exactly(size, recv(&near, &mut *room, RecvFlags::empty())?.1)))
+                numbered(move |_| exactly(size, recv(&near, &mut room, RecvFlags::empty())?))
                     .at_most(SENT)
                     .before(for_each(move |_| exactly(size, send(&far, &message, SendFlags::NOSIGNAL)?))),
             )
@@ -67,7 +68,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .calls(&["shutdown"])
         .prepare(|_| {
             ending(|[client, ours]| {
-                function(|| exactly(0, call::shutdown(&ours, libc::SHUT_WR)?))?;
+                exactly(0, call::shutdown(&ours, libc::SHUT_WR)?)?;
                 Ok((client, ours))
             })
         }),
@@ -76,7 +77,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .calls(&["close"])
         .prepare(|_| {
             ending(|[client, ours]| {
-                function(|| exactly(0, call::close(ours)?))?;
+                exactly(0, call::close(ours)?)?;
                 Ok(client)
             })
         }),
@@ -91,7 +92,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             own_network()?;
             let server = Server::new()?;
             let ready = move || server.half_closed();
-            tried(consuming(ready, |ours| function(|| exactly(0, call::close(ours)?))).at_most(HELD))
+            tried(consuming(ready, |ours| exactly(0, call::close(ours)?)).at_most(HELD))
         }),
 ];
 

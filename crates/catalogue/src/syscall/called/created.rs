@@ -5,10 +5,11 @@ use std::ffi::CString;
 use std::os::fd::OwnedFd;
 
 use operation::{Axis, Failure, Loop, Operation, Setting, numbers, size, word, words};
-use rustix::fs::{AtFlags, Mode, OFlags, copy_file_range, fstat, openat, statat, syncfs, unlinkat};
-use rustix::io::{Errno, write};
+use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::io::Errno;
 
-use super::{CALLED, function};
+use super::CALLED;
+use crate::kit::library::{copy_file_range, fstat, openat, statat, syncfs, unlinkat, write};
 use crate::kit::{
     Block, FILES, Fresh, call, consuming, create, exactly, file_of, handles, on_each, producing, scratch, tried,
 };
@@ -32,12 +33,12 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .calls(&["openat"])
         .prepare(|setting| {
             let open = there(setting)?;
-            tried(producing(move || function(&open)))
+            tried(producing(open))
         }),
     CALLED
         .named("called.close.write", "close the only descriptor of a file that was opened for writing")
         .calls(&["close"])
-        .prepare(|setting| tried(consuming(there(setting)?, |file| function(|| exactly(0, call::close(file)?))))),
+        .prepare(|setting| tried(consuming(there(setting)?, |file| exactly(0, call::close(file)?)))),
     ON_NEW_FILES
         .named("called.fill", "write the only block of a new file, without waiting for the device")
         .calls(&["write"])
@@ -91,7 +92,7 @@ fn creating(setting: &Setting) -> Result<Loop, Failure> {
     let creating = on_each(
         move |times| fresh.names(times),
         move |name| {
-            files.borrow_mut().push(function(|| open_new(&home.folder, name))?);
+            files.borrow_mut().push(open_new(&home.folder, name)?);
             Ok(())
         },
         move |names| exactly(names.len(), made.borrow_mut().drain(..).count()),
@@ -108,7 +109,7 @@ fn filling(
     let fresh = Fresh::entered(setting)?;
     let filling = on_each(
         move |times| fresh.names(times)?.iter().map(|name| open_new(&fresh.folder, name)).collect(),
-        move |file| function(|| fill(file)),
+        move |file| fill(file),
         move |files| files.iter().try_for_each(|file| exactly(size, fstat(file)?.st_size as usize)),
     );
     tried(filling.at_most(FILES).batches(FILES as u32))
@@ -127,7 +128,7 @@ fn removing(setting: &Setting) -> Result<Loop, Failure> {
         }
         Ok(names)
     };
-    let remove = move |name: &CString| function(|| Ok(unlinkat(&home.folder, name, AtFlags::empty())?));
+    let remove = move |name: &CString| Ok(unlinkat(&home.folder, name, AtFlags::empty())?);
     let gone = move |names: Vec<CString>| {
         names.iter().try_for_each(|name| match statat(&after.folder, name, AtFlags::empty()) {
             Err(Errno::NOENT) => Ok(()),

@@ -3,9 +3,10 @@
 use std::os::fd::OwnedFd;
 
 use operation::{Axis, Failure, Loop, Operation, Setting, count, numbers, term};
-use rustix::fs::{Mode, OFlags, openat};
+use rustix::fs::{Mode, OFlags};
 
-use super::{CALLED, function};
+use super::CALLED;
+use crate::kit::library::openat;
 use crate::kit::{apart, call, consuming, create, exactly, folder, tried};
 
 /// Files of a folder; without any, the call finds the end of the listing.
@@ -54,12 +55,12 @@ fn listing(setting: &Setting) -> Result<Loop, Failure> {
         },
         move |opened: OwnedFd| {
             // A file system may leave out `.` and `..`.
-            match function(|| call::getdents64(&opened, &mut *room))? {
+            match call::getdents64(&opened, &mut *room)? {
                 bytes if bytes < entries * ENTRY as usize => return Err(Failure::wrong("a listing lacks files")),
                 bytes if entries == 0 => exactly(0, bytes)?,
                 _ => {}
             }
-            function(|| exactly(0, call::close(opened)?))
+            exactly(0, call::close(opened)?)
         },
     ))
 }

@@ -7,14 +7,15 @@ use std::time::Duration;
 use operation::Value::Number;
 use operation::{Axis, Failure, Loop, Operation, Setting, TermOf, numbers, partner, repeat, size, term, words};
 use record::FixedPoint;
-use rustix::fs::{Mode, OFlags, open};
-use rustix::io::{Errno, pread, read, write};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use rustix::net::sockopt::set_socket_linger;
-use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, connect, recv, socket_with};
+use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType};
 use rustix::pipe::{PipeFlags, pipe_with};
 
+use super::CALLED;
 use super::connection::{HELD, Server};
-use super::{CALLED, function};
+use crate::kit::library::{self, connect, open, pread, read, recv, socket_with, write};
 use crate::kit::{Block, consuming, exactly, hold, producing, tried};
 
 /// A byte, a page, and what a pipe holds.
@@ -38,12 +39,15 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             hold(&writer, size)?;
             let (block, mut room) = (Block::new(size), Block::new(size));
             tried(repeat(move || {
-                function(|| exactly(size, write(&writer, &block)?))?;
-                function(|| exactly(size, read(&reader, &mut *room)?))
+                exactly(size, write(&writer, &block)?)?;
+                exactly(size, read(&reader, &mut room)?)
             }))
         }),
     CALLED
-        .named("called.wakes", "a turn of two tasks of one CPU through functions, without its calls and switches, which hold both wake-ups")
+        .named(
+            "called.wakes",
+            "a turn of two tasks of one CPU, without its calls and switches, which hold both wake-ups",
+        )
         .per("pair")
         .axes(&[partner("distance", words!["same"])])
         .terms(TURN)
@@ -53,7 +57,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         let mut room = [0_u8; 64];
         tried(repeat(move || {
             let _open = &writer;
-            function(|| nothing(read(&reader, &mut room)))
+            nothing(read(&reader, &mut room))
         }))
     }),
     CALLED.named("called.receive.none", "receive from an empty TCP connection that does not wait (EAGAIN)").prepare(
@@ -62,7 +66,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let mut room = [0_u8; 64];
             tried(repeat(move || {
                 let _open = &far;
-                function(|| nothing(recv(&near, &mut room, RecvFlags::DONTWAIT).map(|(_, bytes)| bytes)))
+                nothing(recv(&near, &mut room, RecvFlags::DONTWAIT))
             }))
         },
     ),
@@ -72,7 +76,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         .prepare(|_| {
             let file = open(STATUS, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
             let mut room = [0_u8; 4096];
-            tried(repeat(move || match function(|| Ok(pread(&file, &mut room, 0)?))? {
+            tried(repeat(move || match pread(&file, &mut room, 0)? {
                 0 => Err(Failure::wrong("a file of /proc is empty")),
                 _ => Ok(()),
             }))
@@ -86,23 +90,18 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             let size = setting.size()?;
             let device = open("/dev/urandom", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
             let mut room = Block::new(size);
-            tried(repeat(move || function(|| exactly(size, read(&device, &mut room[..])?))))
+            tried(repeat(move || exactly(size, read(&device, &mut room[..])?)))
         }),
     CALLED.named("called.open.proc", "open /proc/self/status").calls(&["openat"]).prepare(|_| {
         let opened = || Ok(open(STATUS, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?);
-        tried(producing(move || function(opened)))
+        tried(producing(opened))
     }),
-    CALLED
-        .named("called.socket", "create a TCP socket")
-        .calls(&["socket"])
-        .prepare(|_| tried(producing(|| function(unconnected)))),
+    CALLED.named("called.socket", "create a TCP socket").calls(&["socket"]).prepare(|_| tried(producing(unconnected))),
     CALLED.named("called.close.socket", "close a TCP socket that was never connected").calls(&["close"]).prepare(
         |_| {
             tried(consuming(unconnected, |socket| {
-                function(|| {
-                    drop(socket);
-                    Ok(())
-                })
+                drop(socket);
+                Ok(())
             }))
         },
     ),
@@ -122,7 +121,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             };
             tried(
                 consuming(ready, move |socket: OwnedFd| {
-                    function(|| Ok(connect(&socket, &name)?))?;
+                    connect(&socket, &name)?;
                     // Closed, it is reset, so that nothing stays in the kernel for a minute.
                     Ok(Reset(socket))
                 })
@@ -160,10 +159,10 @@ fn nothing(answer: Result<usize, Errno>) -> Result<(), Failure> {
 
 /// Each turn wakes the partner, which sleeps, and waits until it has woken this task.
 fn waking(setting: &Setting) -> Result<Loop, Failure> {
-    let (there, our_writer) = rustix::pipe::pipe()?;
-    let (our_reader, back) = rustix::pipe::pipe()?;
-    let tell = |writer: &OwnedFd| function(|| exactly(1, write(writer, &[0])?));
-    let hear = |reader: &OwnedFd| function(|| exactly(1, read(reader, &mut [0])?));
+    let (there, our_writer) = library::pipe()?;
+    let (our_reader, back) = library::pipe()?;
+    let tell = |writer: &OwnedFd| exactly(1, write(writer, &[0])?);
+    let hear = |reader: &OwnedFd| exactly(1, read(reader, &mut [0])?);
     let partner = setting.repeating_partner(setting.partner_cpu()?, || hear(&there).and_then(|()| tell(&back)))?;
     drop((there, back));
     tried(repeat(move || {

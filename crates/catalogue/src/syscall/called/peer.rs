@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use operation::{Axis, Failure, Loop, Operation, Pauses, Setting, word, words};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send};
-use rustix::thread::futex;
+use rustix::net::{RecvFlags, SendFlags};
 
+use super::CALLED;
 use super::connection::{SIZES, Server};
-use super::{CALLED, function};
+use crate::kit::library::{futex, recv, send};
 use crate::kit::{Block, OTHER, Shared, ensure, exactly, let_fall_asleep, pausing, tried};
 
 /// How the receiver learns of a message: it looks for it all the time, or sleeps until it comes.
@@ -57,7 +57,7 @@ fn sending(setting: &Setting) -> Result<Loop, Failure> {
         if is_asleep {
             let_fall_asleep(waits);
         }
-        function(|| exactly(size, send(&near, &message, SendFlags::NOSIGNAL)?))?;
+        exactly(size, send(&near, &message, SendFlags::NOSIGNAL)?)?;
         sent += 1;
         Ok(())
     }))
@@ -79,13 +79,13 @@ fn await_partner(waits: &Pauses, mut is_done: impl FnMut() -> bool) -> Result<()
 
 fn receive(socket: &OwnedFd, room: &mut [u8], is_asleep: bool) -> Result<(), Failure> {
     if is_asleep {
-        return exactly(room.len(), recv(socket, room, RecvFlags::WAITALL)?.1);
+        return exactly(room.len(), recv(socket, room, RecvFlags::WAITALL)?);
     }
     let mut filled = 0;
     while filled < room.len() {
         match recv(socket, &mut room[filled..], RecvFlags::DONTWAIT) {
-            Ok((_, 0)) => return Err(Failure::wrong("the sender has ended")),
-            Ok((_, more)) => filled += more,
+            Ok(0) => return Err(Failure::wrong("the sender has ended")),
+            Ok(more) => filled += more,
             Err(Errno::AGAIN) => {}
             Err(errno) => return Err(errno.into()),
         }
@@ -114,7 +114,7 @@ fn waking(setting: &Setting) -> Result<Loop, Failure> {
             let_fall_asleep(waits);
             word.store(number.wrapping_add(1), Ordering::Release);
             // It does not sleep yet if its CPU was taken away from it.
-            if waits.counts_if(|| function(|| Ok(futex::wake(&word, futex::Flags::empty(), 1)? == 1)))? {
+            if waits.counts_if(|| futex::wake(&word, futex::Flags::empty(), 1).map(|woken| woken == 1))? {
                 return Ok(());
             }
         }

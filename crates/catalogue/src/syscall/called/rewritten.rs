@@ -6,10 +6,10 @@ use std::ffi::CString;
 use std::os::fd::OwnedFd;
 
 use operation::{Failure, Loop, Operation, Setting, numbers, size};
-use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, statat, syncfs};
-use rustix::io::write;
+use rustix::fs::{AtFlags, Mode, OFlags};
 
-use super::{CALLED, function};
+use super::CALLED;
+use crate::kit::library::{openat, renameat, statat, syncfs, write};
 use crate::kit::{FILES, Fresh, PAGE, call, create, ensure, exactly, handles, on_each, scratch, tried};
 
 static CONTENT: [u8; PAGE] = [1; PAGE];
@@ -77,7 +77,7 @@ fn rewriting(setting: &Setting, timed: Step) -> Result<Loop, Failure> {
         Step::Write => [Step::Close, Step::Open],
         Step::Close => [Step::Open, Step::Write],
     };
-    tried(Loop::new(move |_| function(|| file.borrow_mut().make(timed))).at_most(1).before(move |_| {
+    tried(Loop::new(move |_| file.borrow_mut().make(timed)).at_most(1).before(move |_| {
         let mut file = others.borrow_mut();
         after.into_iter().try_for_each(|step| match step {
             // Before the first batch, it is not open yet.
@@ -97,8 +97,7 @@ fn replacing(setting: &Setting) -> Result<Loop, Failure> {
         new.iter().try_for_each(|name| create(&fresh.folder, name, &CONTENT))?;
         Ok(new.into_iter().zip(old).collect())
     };
-    let rename =
-        move |(new, old): &(CString, CString)| function(|| Ok(renameat(&home.folder, new, &home.folder, old)?));
+    let rename = move |(new, old): &(CString, CString)| Ok(renameat(&home.folder, new, &home.folder, old)?);
     let renamed = move |names: Vec<(CString, CString)>| {
         let is_there = |name: &CString| statat(&after.folder, name, AtFlags::empty()).is_ok();
         names.iter().try_for_each(|(new, old)| ensure(!is_there(new) && is_there(old), || "a file was not renamed"))

@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering;
 
 use operation::{Operation, term};
 use record::Estimate;
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
+use rustix::mm::{MapFlags, ProtFlags};
 
+use crate::kit::library::mmap_anonymous;
 use crate::kit::{
     BASE, HANDLED, Null, Thread, call, count_one, counted, exactly, install_counter, install_informed, owned,
 };

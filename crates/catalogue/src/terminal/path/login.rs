@@ -7,12 +7,12 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use operation::Failure;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{CWD, Mode, OFlags, openat};
-use rustix::io::read;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::fs::{CWD, Mode, OFlags};
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::{Helper, Path, Program};
+use crate::kit::library::{openat, poll, read};
 use crate::terminal::pair::{Features, Pty};
 
 /// What the shell in the new terminal does: longer than any round.

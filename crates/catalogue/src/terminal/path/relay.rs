@@ -4,11 +4,12 @@
 use std::os::fd::OwnedFd;
 
 use operation::{Failure, Setting};
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::io::{Errno, read};
+use rustix::event::{PollFd, PollFlags};
+use rustix::io::Errno;
 use rustix::net::sockopt::set_tcp_nodelay;
 
 use super::{Helper, Path};
+use crate::kit::library::{poll, read};
 use crate::kit::tcp_pair;
 use crate::terminal::pair::{Features, Pty, write_all};
 
