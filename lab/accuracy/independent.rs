@@ -85,10 +85,6 @@ pub(crate) fn independent(howslow: &Howslow, extent: &Extent) -> anyhow::Result<
     if cfg!(debug_assertions) {
         println!("this bench was built without optimization: the loops by hand take longer than they should");
     }
-    if !cfg!(feature = "copies") {
-        println!("each operation has one loop here: where it happens to lie may make a call up to 1.5 times as dear;");
-        println!("`cargo bench --manifest-path lab/Cargo.toml --features copies ...` tries several");
-    }
     let scratch = tempfile::tempdir()?;
     // The loops use names relative to a folder of their own; the processes inherit it.
     let before = std::env::current_dir()?;
@@ -118,23 +114,14 @@ pub(crate) fn independent(howslow: &Howslow, extent: &Extent) -> anyhow::Result<
 fn say(group: &Group, entry: &Entry, turns: &Turns) -> Compared {
     let [ours, by_hand] = [0, 1].map(|side| median(turns.ns[side].iter().copied()).unwrap_or(f64::NAN));
     let ((low, high), (least, most)) = (turns.interval(), turns.pairs());
-    let (in_loop, in_function) = (turns.cheapest(false), turns.cheapest(true));
-    let off = |ratio: &f64| (ratio - 1.0).abs();
-    // Like with like: an operation makes its calls in the loop or in a function.
-    let medians = [false, true].into_iter().filter_map(|in_function| turns.of_kind(in_function));
-    let kinds =
-        in_loop.into_iter().chain(in_function).chain(in_loop.is_some().then_some(medians).into_iter().flatten());
-    let alike = kinds.min_by(|one, other| off(one).total_cmp(&off(other)));
-    let ratio = alike.filter(|_| off(&turns.ratio()) > AGREES).unwrap_or_else(|| turns.ratio());
+    let ratio = turns.ratio();
     let it = Compared { group: group.title, name: entry.name(), ratio, differs: entry.differs };
-    let placed = |ratio: f64| format!("; cheapest {ratio:.3}, {:.3} in a function", in_function.unwrap_or(f64::NAN));
     println!(
-        "  {:<62} {ours:>12.3} {by_hand:>12.3}   {:.3} [{low:.3}, {high:.3}] {} (pairs {least:.3} to {most:.3}; {} turns{})",
+        "  {:<62} {ours:>12.3} {by_hand:>12.3}   {:.3} [{low:.3}, {high:.3}] {} (pairs {least:.3} to {most:.3}; {} turns)",
         it.name,
-        turns.ratio(),
+        ratio,
         if it.off() <= AGREES { "       " } else { "DIFFERS" },
         turns.turns(),
-        in_loop.map_or_else(String::new, placed),
     );
     it
 }

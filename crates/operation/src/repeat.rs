@@ -9,12 +9,12 @@ use crate::stopwatch::Took;
 /// What does the iterations of a batch. As a `dyn FnMut` each loop would be compiled twice, because the table of a closure also
 /// holds its call by value.
 trait Run {
-    fn run(&mut self, times: u64, copy: u8) -> Result<Option<Took>, Failure>;
+    fn run(&mut self, times: u64) -> Result<Option<Took>, Failure>;
 }
 
-impl<F: FnMut(u64, u8) -> Result<Option<Took>, Failure>> Run for F {
-    fn run(&mut self, times: u64, copy: u8) -> Result<Option<Took>, Failure> {
-        self(times, copy)
+impl<F: FnMut(u64) -> Result<Option<Took>, Failure>> Run for F {
+    fn run(&mut self, times: u64) -> Result<Option<Took>, Failure> {
+        self(times)
     }
 }
 
@@ -39,7 +39,6 @@ pub struct Loop {
     batches: u32,
     warm: bool,
     pauses: Option<Pauses>,
-    copy: u8,
     /// Whether another process times it.
     reported: bool,
 }
@@ -47,7 +46,7 @@ pub struct Loop {
 impl Loop {
     /// A loop written by the operation: `run(times)` does `times` iterations. Prefer [`repeat`].
     pub fn new(mut run: impl FnMut(u64) -> Result<(), Failure> + 'static) -> Loop {
-        Loop::of(Box::new(move |times, _| run(times).map(|()| None)))
+        Loop::of(Box::new(move |times| run(times).map(|()| None)))
     }
 
     /// A loop whose iterations run in another process, which times them itself with a [`Stopwatch`]. `run(times)`
@@ -55,13 +54,13 @@ impl Loop {
     ///
     /// [`Stopwatch`]: crate::stopwatch::Stopwatch
     pub fn self_timed(mut run: impl FnMut(u64) -> Result<Took, Failure> + 'static) -> Loop {
-        Loop { reported: true, ..Loop::of(Box::new(move |times, _| run(times).map(Some))) }
+        Loop { reported: true, ..Loop::of(Box::new(move |times| run(times).map(Some))) }
     }
 
     /// A loop that may time its batches itself: `run(times)` returns what a batch took, or `None` where all of its time
     /// counts.
-    pub fn reporting(mut run: impl FnMut(u64) -> Result<Option<Took>, Failure> + 'static) -> Loop {
-        Loop::of(Box::new(move |times, _| run(times)))
+    pub fn reporting(run: impl FnMut(u64) -> Result<Option<Took>, Failure> + 'static) -> Loop {
+        Loop::of(Box::new(run))
     }
 
     // Compiled once, and not for each operation, as what is set in it.
@@ -76,15 +75,8 @@ impl Loop {
             batches: u32::MAX,
             warm: false,
             pauses: None,
-            copy: 0,
             reported: false,
         }
-    }
-
-    /// The same loop, of whose copies this one is run, where it has several (the feature `copies`).
-    #[inline(never)]
-    pub fn copy(self, copy: u8) -> Loop {
-        Loop { copy, ..self }
     }
 
     /// One iteration performs the operation `each` times (an unrolled loop). Costs are divided by it.
@@ -146,7 +138,7 @@ impl Loop {
 
     /// Runs a batch. Returns what it took if another process did it and reported.
     pub fn run_batch(&mut self, times: u64) -> Result<Option<Took>, Failure> {
-        self.run.run(times, self.copy)
+        self.run.run(times)
     }
 
     /// Checks the work of a batch of `times` iterations. Fails if the batch did not do its work.
@@ -212,43 +204,13 @@ impl Loop {
 /// deleting, merging or hoisting iterations.
 #[inline(always)]
 pub fn repeat(mut body: impl FnMut() -> Result<(), Failure> + 'static) -> Loop {
-    Loop::of(Box::new(move |times, copy| run_copy(copy, times, &mut body).map(|()| None)))
-}
-
-/// There is one copy of each loop.
-#[cfg(not(feature = "copies"))]
-#[inline(always)]
-fn run_copy(_: u8, times: u64, body: &mut impl FnMut() -> Result<(), Failure>) -> Result<(), Failure> {
-    turns::<0>(times, body)
-}
-
-/// There are six copies of each loop, at other addresses. On some processors and kernels the place of a loop of system calls
-/// makes each call up to 1.5 times as expensive, because the kernel's returns are then mispredicted.
-#[cfg(feature = "copies")]
-#[inline(always)]
-fn run_copy(copy: u8, times: u64, body: &mut impl FnMut() -> Result<(), Failure>) -> Result<(), Failure> {
-    match copy % 6 {
-        0 => turns::<0>(times, body),
-        1 => turns::<16>(times, body),
-        2 => turns::<32>(times, body),
-        3 => turns::<48>(times, body),
-        4 => turns::<64>(times, body),
-        _ => turns::<80>(times, body),
-    }
-}
-
-/// The loop itself, behind this many instructions that do nothing.
-#[inline(always)]
-fn turns<const BEFORE: usize>(times: u64, body: &mut impl FnMut() -> Result<(), Failure>) -> Result<(), Failure> {
-    if BEFORE > 0 {
-        // SAFETY: the instructions do nothing.
-        unsafe { std::arch::asm!(".rept {}", "nop", ".endr", const BEFORE, options(nomem, nostack, preserves_flags)) }
-    }
-    for _ in 0..times {
-        body()?;
-        fence();
-    }
-    Ok(())
+    Loop::new(move |times| {
+        for _ in 0..times {
+            body()?;
+            fence();
+        }
+        Ok(())
+    })
 }
 
 /// Makes the optimizer assume that all memory may have changed. It emits no instruction.

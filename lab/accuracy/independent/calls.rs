@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::os::fd::{AsRawFd, FromRawFd};
 
 use super::entry::{Entry, Group, entry};
-use super::harness::{Made, Work, at_copy};
+use super::harness::{Made, Work};
 use super::kernel::done;
 
 pub(super) const GROUP: Group = Group { title: "system calls", entries: ENTRIES };
@@ -201,9 +201,9 @@ pub(super) fn makes(one: impl FnMut() -> isize + 'static) -> Made {
 fn makes_few(most: usize, mut one: impl FnMut() -> isize + 'static) -> Made {
     let mut made = Vec::with_capacity(most);
     // The table of descriptors grows once, before anything is timed.
-    let mut all = move |times: u64, copy: u8| {
+    let mut all = move |times: u64| {
         let start = std::time::Instant::now();
-        at_copy(copy, times, || made.push(one()));
+        made.extend((0..times).map(|_| one()));
         let time = start.elapsed();
         for number in made.drain(..) {
             assert!(number >= 0, "a call that makes a descriptor failed: {number}");
@@ -211,6 +211,6 @@ fn makes_few(most: usize, mut one: impl FnMut() -> isize + 'static) -> Made {
         }
         time
     };
-    all(most as u64, 0);
-    Ok(Work::copied(all).at_most(most as u64))
+    all(most as u64);
+    Ok(Work::timed(all).at_most(most as u64))
 }

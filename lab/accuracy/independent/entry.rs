@@ -70,12 +70,8 @@ fn has(point: &Point, part: &str) -> bool {
     }
 }
 
-/// Why the same work may differ where one side's calls are surrounded by other code whatever the copy of its loop.
-pub(super) const ONE_PLACE: &str =
-    "the code around its calls is the same in all copies, which may make them 1.5 times as dear (docs/METHOD.md)";
-/// The same of a loop that has no copies.
-pub(super) const ONE_LOOP: &str =
-    "one of the loops has no copies, and its place may make it 1.3 times as dear (docs/METHOD.md)";
+/// Why faults and ended children may differ.
+pub(super) const ONE_LOOP: &str = "where a loop lies may make it 1.3 times as dear (docs/METHOD.md)";
 
 /// A family or several that belong together.
 pub(super) struct Group {

@@ -17,37 +17,9 @@ const LEAST: usize = 8;
 /// Seconds after which a process that hangs is ended.
 const HANGS: i64 = 30;
 
-/// How many copies there are of a loop by hand.
-pub(super) const COPIES: usize = 6;
-
-/// Repeats `one` by one of several loops at other addresses.
-#[inline(always)]
-pub(super) fn at_copy(copy: u8, times: u64, mut one: impl FnMut()) {
-    match usize::from(copy) % COPIES {
-        0 => behind::<1>(times, &mut one),
-        1 => behind::<16>(times, &mut one),
-        2 => behind::<32>(times, &mut one),
-        3 => behind::<48>(times, &mut one),
-        4 => behind::<64>(times, &mut one),
-        _ => behind::<80>(times, &mut one),
-    }
-}
-
-/// The loop behind this many instructions that do nothing.
-#[inline(always)]
-fn behind<const COUNT: usize>(times: u64, one: &mut impl FnMut()) {
-    // SAFETY: the instructions do nothing.
-    unsafe { std::arch::asm!(".rept {}", "nop", ".endr", const COUNT, options(nomem, nostack)) };
-    for _ in 0..times {
-        one();
-    }
-}
-
 /// Something that is timed.
 pub(crate) struct Work {
-    run: Box<dyn FnMut(u64, u8) -> Duration>,
-    /// Which copy of its loop is run, where it has several.
-    copy: u8,
+    run: Box<dyn FnMut(u64) -> Duration>,
     pub(super) most: u64,
     pub(super) batches: usize,
     /// Operations of an iteration.
@@ -69,10 +41,12 @@ impl Work {
 
     /// One call again and again, whose answer must be right every time.
     pub(super) fn calls(mut one: impl FnMut() -> bool + 'static) -> Work {
-        Work::copied(move |times, copy| {
+        Work::timed(move |times| {
             let mut right = 0;
             let start = Instant::now();
-            at_copy(copy, times, || right += u64::from(one()));
+            for _ in 0..times {
+                right += u64::from(one());
+            }
             let time = start.elapsed();
             assert_eq!(right, times, "not every answer was right");
             time
@@ -80,23 +54,13 @@ impl Work {
     }
 
     /// What times itself, because a part of it does not count.
-    pub(super) fn timed(mut run: impl FnMut(u64) -> Duration + 'static) -> Work {
-        Work::copied(move |times, _| run(times))
-    }
-
-    /// The same, whose loop is [`at_copy`].
-    pub(super) fn copied(run: impl FnMut(u64, u8) -> Duration + 'static) -> Work {
-        Work { run: Box::new(run), copy: 0, most: u64::MAX, batches: usize::MAX, per: 1.0 }
-    }
-
-    /// Does it so often by this copy of its loop.
-    pub(super) fn copy(self, copy: u8) -> Work {
-        Work { copy, ..self }
+    pub(super) fn timed(run: impl FnMut(u64) -> Duration + 'static) -> Work {
+        Work { run: Box::new(run), most: u64::MAX, batches: usize::MAX, per: 1.0 }
     }
 
     /// Does it so often and says how long that took.
     pub(super) fn run(&mut self, times: u64) -> Duration {
-        (self.run)(times, self.copy)
+        (self.run)(times)
     }
 
     /// Iterations that a batch has at most.

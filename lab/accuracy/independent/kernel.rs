@@ -1,34 +1,14 @@
 //! System calls without the C library, whose own work would be part of what is timed.
 
 use std::arch::asm;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether this process makes its calls in a function that then returns, as a C library does.
-static IN_FUNCTION: AtomicBool = AtomicBool::new(false);
-
-/// Has this process make its calls in a function that then returns, or where they stand in the loop. On some processors the
-/// kernel's own returns are mispredicted in the one case and not in the other.
-pub(super) fn in_function(yes: bool) {
-    IN_FUNCTION.store(yes, Ordering::Relaxed);
-}
-
-/// A system call by its number and up to six words; the answer is negative where it failed.
+/// A system call by its number and up to six words, in a function that returns, as a C library makes it; the answer is negative where it
+/// failed.
 ///
 /// # Safety
 /// The kernel may read and write what the words point to, and do whatever else the call does.
-#[inline(always)]
-pub(super) unsafe fn enter(number: libc::c_long, words: [usize; 6]) -> isize {
-    if IN_FUNCTION.load(Ordering::Relaxed) {
-        // SAFETY: as the caller promises.
-        unsafe { function(number, words) }
-    } else {
-        // SAFETY: as the caller promises.
-        unsafe { instruction(number, words) }
-    }
-}
-
 #[inline(never)]
-unsafe fn function(number: libc::c_long, words: [usize; 6]) -> isize {
+pub(super) unsafe fn enter(number: libc::c_long, words: [usize; 6]) -> isize {
     // SAFETY: as the caller promises.
     unsafe { instruction(number, words) }
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 
 use super::calls::{made, pipe};
-use super::entry::{Entry, Group, ONE_PLACE, entry};
+use super::entry::{Entry, Group, entry};
 use super::harness::{Made, Work};
 use super::kernel::done;
 use super::partner::{Partner, partner};
@@ -14,19 +14,15 @@ pub(super) const GROUP: Group = Group { title: "messages, queues, waiting for ma
 const SIZE: usize = 26;
 
 const ENTRIES: &[Entry] = &[
-    entry("pipe.self", "size=26B", || pipe().and_then(|[reader, writer]| to_oneself(reader, writer, SIZE)))
-        .differing(ONE_PLACE),
-    entry("pipe.self", "size=4KiB", || pipe().and_then(|[reader, writer]| to_oneself(reader, writer, 4096)))
-        .differing(ONE_PLACE),
+    entry("pipe.self", "size=26B", || pipe().and_then(|[reader, writer]| to_oneself(reader, writer, SIZE))),
+    entry("pipe.self", "size=4KiB", || pipe().and_then(|[reader, writer]| to_oneself(reader, writer, 4096))),
     entry("unix.self", "size=26B", || {
         pair(libc::AF_UNIX, libc::SOCK_STREAM).and_then(|[one, other]| to_oneself(other, one, SIZE))
-    })
-    .differing(ONE_PLACE),
+    }),
     entry("socketpair.datagram.self", "size=26B", || {
         pair(libc::AF_UNIX, libc::SOCK_DGRAM).and_then(|[one, other]| to_oneself(other, one, SIZE))
-    })
-    .differing(ONE_PLACE),
-    entry("tcp.self", "size=26B", || tcp().and_then(|[one, other]| to_oneself(other, one, SIZE))).differing(ONE_PLACE),
+    }),
+    entry("tcp.self", "size=26B", || tcp().and_then(|[one, other]| to_oneself(other, one, SIZE))),
     entry("eventfd.self", "", || {
         let (event, one, mut found) = (event()?, 1_u64, 0_u64);
         Ok(Work::calls(move || {
@@ -47,18 +43,15 @@ const ENTRIES: &[Entry] = &[
     entry("pipe.roundtrip", "size=26B,distance=same", || {
         let ([from_us, to_them], [from_them, to_us]) = (pipe()?, pipe()?);
         round_trip((from_us, to_us), (from_them, to_them))
-    })
-    .differing(ONE_PLACE),
+    }),
     entry("unix.roundtrip", "size=26B,distance=same", || {
         let [ours, theirs] = pair(libc::AF_UNIX, libc::SOCK_STREAM)?;
         round_trip((copy(&theirs)?, theirs), (copy(&ours)?, ours))
-    })
-    .differing(ONE_PLACE),
+    }),
     entry("tcp.roundtrip", "size=26B,distance=same", || {
         let [ours, theirs] = tcp()?;
         round_trip((copy(&theirs)?, theirs), (copy(&ours)?, ours))
-    })
-    .differing(ONE_PLACE),
+    }),
     entry("eventfd.roundtrip", "distance=same", || {
         let (to_them, to_us) = (event()?, event()?);
         let (mut found, one) = (0_u64, 1_u64);
@@ -77,8 +70,8 @@ const ENTRIES: &[Entry] = &[
                 && found == 1
         }))
     }),
-    entry("futex.roundtrip", "distance=same", futexes).differing(ONE_PLACE),
-    entry("vm.read", "offset=0,size=4KiB", from_partner).differing(ONE_PLACE),
+    entry("futex.roundtrip", "distance=same", futexes),
+    entry("vm.read", "offset=0,size=4KiB", from_partner),
     entry("mq.systemv.self", "size=26B", || {
         let queue = done("msgget", call!(libc::SYS_msgget, libc::IPC_PRIVATE, 0o600))?;
         let queue = Queue(queue);
@@ -88,8 +81,7 @@ const ENTRIES: &[Entry] = &[
             call!(libc::SYS_msgsnd, queue.0, message.as_ptr(), SIZE, 0) == 0
                 && call!(libc::SYS_msgrcv, queue.0, message.as_mut_ptr(), SIZE, 0, 0) == SIZE as isize
         }))
-    })
-    .differing(ONE_PLACE),
+    }),
     entry("mq.posix.self", "size=26B", || {
         let name = std::ffi::CString::new(format!("independent-{}", std::process::id())).map_err(|e| e.to_string())?;
         let most = [0_i64, 8, 26, 0, 0, 0, 0, 0];
@@ -102,8 +94,7 @@ const ENTRIES: &[Entry] = &[
                 && call!(libc::SYS_mq_timedreceive, queue.as_raw_fd(), message.as_mut_ptr(), SIZE, 0, 0)
                     == SIZE as isize
         }))
-    })
-    .differing(ONE_PLACE),
+    }),
     entry("call.semop", "", || {
         let set = done("semget", call!(libc::SYS_semget, libc::IPC_PRIVATE, 1, 0o600))?;
         let set = Semaphore(set);
@@ -114,8 +105,7 @@ const ENTRIES: &[Entry] = &[
             step[1] = -step[1];
             done
         }))
-    })
-    .differing(ONE_PLACE),
+    }),
     #[cfg(target_arch = "x86_64")]
     entry("poll.poll", "descriptors=10", || {
         let (ready, mut asked) = many(10)?;
@@ -149,7 +139,7 @@ const ENTRIES: &[Entry] = &[
         let (file, mut byte) = (File::open("/dev/zero").map_err(|error| error.to_string())?, 1_u8);
         Ok(Work::calls(move || call!(libc::SYS_read, file.as_raw_fd(), &raw mut byte, 1) == 1))
     }),
-    entry("async.read.linux", "", linux_aio).differing(ONE_PLACE),
+    entry("async.read.linux", "", linux_aio),
 ];
 
 /// A page of a partner that sleeps into a page of this process. The partner has its page where this process had it.

@@ -23,10 +23,6 @@ pub(super) struct Place {
     pub cpu: u32,
     pub other_cpu: Option<u32>,
     pub seed: u64,
-    /// Which copy of the loop is run, where there are several.
-    pub copy: u8,
-    /// Whether the loop by hand makes its system calls in a function that returns.
-    pub in_function: bool,
 }
 
 /// A loop whose time per operation is taken.
@@ -61,7 +57,7 @@ impl Side {
         let scratch = place.folder.join(operation.id);
         let setting = Setting::new(point.clone(), scratch, place.cpu, place.other_cpu, place.seed);
         let work = operation.set_up(&setting).map_err(|failure| format!("{}: {failure}", operation.id))?;
-        let mut side = Side::of_loop(work.copy(place.copy));
+        let mut side = Side::of_loop(work);
         for term in operation.terms.iter().map(|term| term.resolve(point)) {
             let of = find(&term.operation).ok_or_else(|| format!("there is no term {}", term.operation))?;
             let mut of = Side::prepared(of, &term.at, place)?;
@@ -86,8 +82,8 @@ impl Side {
     ///
     /// # Errors
     /// When it cannot be prepared here.
-    pub(super) fn by_hand(entry: &Entry, place: &Place) -> Result<Side, String> {
-        let mut side = Side::of_work((entry.make)()?.copy(place.copy));
+    pub(super) fn by_hand(entry: &Entry) -> Result<Side, String> {
+        let mut side = Side::of_work((entry.make)()?);
         let terms = find(entry.id).map_or_else(Default::default, |operation| operation.terms);
         if entry.turns > 0.0 && terms.iter().any(|term| term.term.operation == "loop.empty") {
             let mut turn = Side::of_work(empty()?);

@@ -8,12 +8,12 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use analysis::statistics::{median, sorted};
+use analysis::statistics::median;
 use analysis::tails::median_interval;
 
 use super::entry::Entry;
-use super::harness::{COPIES, limit};
-use super::kernel::{self, done};
+use super::harness::limit;
+use super::kernel::done;
 use super::side::{Offer, Place, Side};
 use crate::filter::Filter;
 
@@ -30,12 +30,6 @@ const TOGETHER: usize = 100;
 const MOST_PAIRS: usize = 32;
 /// Operations longer than this, in ns, need no warm-up: they outlast what the other's turn left in the caches.
 const LONG: f64 = 2e6;
-
-/// Pairs that differ by more than this have loops in places that differ.
-const PLACED: f64 = 1.05;
-
-/// So many of the cheapest processes of a side say what its loop costs in the best place.
-const CHEAPEST: usize = 4;
 
 /// What a process of a pair holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -75,16 +69,8 @@ pub(crate) struct Turns {
     pub ns: [Vec<f64>; 2],
     /// The first over the second.
     ratios: Vec<f64>,
-    pairs: Vec<Pair>,
-}
-
-/// Medians of one pair of processes.
-struct Pair {
-    /// ns of either side.
-    ns: [f64; 2],
-    ratio: f64,
-    /// Whether the loop by hand makes its calls in a function.
-    in_function: bool,
+    /// Its median in each pair of processes.
+    pairs: Vec<f64>,
 }
 
 impl Turns {
@@ -100,25 +86,8 @@ impl Turns {
 
     /// The least and the largest median of a pair.
     pub(super) fn pairs(&self) -> (f64, f64) {
-        let ratios = || self.pairs.iter().map(|pair| pair.ratio);
+        let ratios = || self.pairs.iter().copied();
         (ratios().fold(f64::INFINITY, f64::min), ratios().fold(0.0, f64::max))
-    }
-
-    /// The median of the pairs in which the loop by hand makes its calls in a function, or of the others.
-    pub(super) fn of_kind(&self, in_function: bool) -> Option<f64> {
-        median(self.pairs.iter().filter(|pair| pair.in_function == in_function).map(|pair| pair.ratio))
-    }
-
-    /// The ratio of the cheapest processes of either side, with the loop by hand making its calls in a function or not;
-    /// `None` where all pairs agree. The code around a call can only make it dearer, and each process has its own by its
-    /// copy of the loop.
-    pub(super) fn cheapest(&self, in_function: bool) -> Option<f64> {
-        let (least, most) = self.pairs();
-        let cheapest = |side: usize| {
-            let of = self.pairs.iter().filter(|pair| side == 0 || pair.in_function == in_function);
-            median(sorted(of.map(|pair| pair.ns[side])).into_iter().take(CHEAPEST))
-        };
-        (most > PLACED * least).then(|| Some(cheapest(0)? / cheapest(1)?)).flatten()
     }
 
     pub(super) fn turns(&self) -> usize {
@@ -136,11 +105,7 @@ pub(crate) fn in_turns(entry: &Entry, sides: [Holds; 2], cpus: &[u32], folder: &
         if number >= PAIRS && turns.turns() >= TOGETHER {
             break;
         }
-        // The copies of both sides have nothing in common: each of the one meets several of the other, at each CPU. The same
-        // loop twice is taken in the same place.
-        let (block, copy) = (number / COPIES, number % COPIES);
-        let other = if sides[1] == Holds::Hand { (copy + block + block / 2) % COPIES } else { copy };
-        let cpu = cpus[(number + block) % cpus.len()];
+        let cpu = cpus[number % cpus.len()];
         // This process hands the turns over where they are taken, so that no other CPU must be woken for it.
         let _pinned = Pinned::to(cpu)?;
         let place = Place {
@@ -148,17 +113,14 @@ pub(crate) fn in_turns(entry: &Entry, sides: [Holds; 2], cpus: &[u32], folder: &
             cpu,
             other_cpu: cpus.iter().copied().find(|other| *other != cpu),
             seed: number as u64,
-            copy: copy as u8,
-            in_function: false,
         };
-        let other = Place { copy: other as u8, in_function: number % 2 == 1, ..place.clone() };
-        pair(entry, [(sides[0], &place), (sides[1], &other)], &mut turns)?;
+        pair(entry, sides, &place, &mut turns)?;
     }
     Ok(turns)
 }
 
-fn pair(entry: &Entry, sides: [(Holds, &Place); 2], turns: &mut Turns) -> Result<(), String> {
-    let start = |(holds, place): (Holds, &Place)| {
+fn pair(entry: &Entry, sides: [Holds; 2], place: &Place, turns: &mut Turns) -> Result<(), String> {
+    let start = |holds: Holds| {
         let place = Place { folder: place.folder.join(holds.name()), ..place.clone() };
         std::fs::create_dir_all(&place.folder).map_err(|error| format!("{}: {error}", place.folder.display()))?;
         Process::start(holds, entry, &place)
@@ -180,12 +142,7 @@ fn pair(entry: &Entry, sides: [(Holds, &Place); 2], turns: &mut Turns) -> Result
         ns[1].push(their);
         ratios.push(our / their);
     }
-    let medians = ns.each_ref().map(|of| median(of.iter().copied()).unwrap_or(f64::NAN));
-    turns.pairs.extend(median(ratios.iter().copied()).map(|ratio| Pair {
-        ns: medians,
-        ratio,
-        in_function: sides[1].1.in_function,
-    }));
+    turns.pairs.extend(median(ratios.iter().copied()));
     turns.ns.iter_mut().zip(ns).for_each(|(all, of)| all.extend(of));
     turns.ratios.extend(ratios);
     Ok(())
@@ -210,7 +167,7 @@ impl Process {
             [Some(place.cpu), place.other_cpu].map(|cpu| cpu.map_or_else(|| "-".into(), |cpu| cpu.to_string()));
         let mut command = Command::new(std::env::current_exe().map_err(|error| error.to_string())?);
         command.args(["--bench", "--side", &holds.name(), &entry.name()]).args(numbers);
-        command.args([place.seed.to_string(), place.copy.to_string(), place.in_function.to_string()]);
+        command.arg(place.seed.to_string());
         command.current_dir(&place.folder).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(|error| format!("no process can be started: {error}"))?;
         let (Some(orders), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
@@ -261,22 +218,14 @@ pub(crate) fn serve(arguments: &[String]) {
 }
 
 fn takes_turns(arguments: &[String]) -> Result<(), String> {
-    let [which, name, cpu, other_cpu, seed, copy, in_function] = arguments else {
-        return Err("a side takes seven arguments".into());
+    let [which, name, cpu, other_cpu, seed] = arguments else {
+        return Err("a side takes five arguments".into());
     };
     let entry = super::named(name).ok_or_else(|| format!("there is no entry {name}"))?;
     let cpu = cpu.parse().map_err(|_| "no CPU")?;
     let folder = std::env::current_dir().map_err(|error| error.to_string())?;
-    let place = Place {
-        folder,
-        cpu,
-        other_cpu: other_cpu.parse().ok(),
-        seed: seed.parse().unwrap_or(0),
-        copy: copy.parse().unwrap_or(0),
-        in_function: in_function.parse().unwrap_or(false),
-    };
+    let place = Place { folder, cpu, other_cpu: other_cpu.parse().ok(), seed: seed.parse().unwrap_or(0) };
     limit(cpu)?;
-    kernel::in_function(place.in_function);
     let mut side = match Holds::named(which).ok_or_else(|| format!("{which} is no side"))? {
         Holds::Operation => Side::of_operation(entry, &place)?,
         Holds::Hand => {
@@ -284,7 +233,7 @@ fn takes_turns(arguments: &[String]) -> Result<(), String> {
             let folder = place.folder.join(entry.id);
             let entered = std::fs::create_dir_all(&folder).and_then(|()| std::env::set_current_dir(&folder));
             entered.map_err(|error| format!("{}: {error}", folder.display()))?;
-            Side::by_hand(entry, &place)?
+            Side::by_hand(entry)?
         }
         Holds::Filtered(instructions) => {
             Filter::of(instructions).install().map_err(|error| format!("no filter of system calls: {error}"))?;

@@ -16,7 +16,7 @@ use rustix::process::Signal;
 
 use super::{measured, names, run_in, run_of, run_within};
 use crate::on_disk::{file, folder, written};
-use crate::support::{comes, family, is_gone, kill, until};
+use crate::support::{comes, family, is_gone, kill, state, until};
 
 /// Starts the command with its output in a file, because a pipe that is not read would block it.
 fn started(mut command: Command) -> (Child, fs::File) {
@@ -101,9 +101,10 @@ fn a_file_of_what_is_killed_is_removed_by_who_is_left_or_at_the_next_start() {
     let mut running = reading(place.path());
     let mut all = Vec::new();
     until("a moment with a file", || {
-        // They are stopped first, so that none can clean up after another.
+        // They are stopped first, so that none can clean up after another. A call that is under way ends before its task stops.
         all = family(running.id());
         all.iter().for_each(|&pid| kill(pid, Signal::STOP));
+        until("the stop", || all.iter().all(|&pid| matches!(state(pid), None | Some('T' | 'Z'))));
         all.extend(family(running.id()));
         let has_file = scratch_file(place.path(), "file-16777216").is_some();
         // Each round has a file of its own.
