@@ -65,7 +65,7 @@ struct Asked {
     #[arg(long)]
     busy: bool,
     /// Independent: be one of two processes that take turns
-    #[arg(long, hide = true, num_args = 7)]
+    #[arg(long, hide = true, num_args = 5)]
     side: Vec<String>,
     /// What cargo says when it benches; under `cargo test` it does not, and nothing is measured
     #[arg(long, hide = true)]

@@ -1,6 +1,5 @@
 //! Rates of terminals beside a loop of this bench that shares no code with the operation: a terminal and a reader of its own,
-//! in turns of a few milliseconds. The kernel moves the thread that carries the bytes between CPUs, for both alike. Calls are
-//! made in the loop: through a function that returns after it, as `write` of the C library, a short call is half as dear again.
+//! in turns of a few milliseconds. The kernel moves the thread that carries the bytes between CPUs, for both alike.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
