@@ -4,6 +4,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use operation::in_a_function;
 use rustix::io::{Errno, read, write};
 
 /// The calls of a loop, for about 100 µs. Loops are repeated for as long as is requested, because a neighbour may stay for longer than
@@ -22,11 +23,6 @@ fn smallest(length: Duration, mut call: impl FnMut() -> Result<(), Errno>) -> Re
         least = least.min(begin.elapsed().as_secs_f64() * 1e9 / f64::from(CALLS));
     }
     Ok(least)
-}
-
-#[inline(never)]
-fn in_a_function<T>(call: impl FnOnce() -> T) -> T {
-    call()
 }
 
 /// Asks for the parent's id, as `syscall.getppid` does.

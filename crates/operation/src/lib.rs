@@ -40,7 +40,7 @@ pub use operation::{Item, Need, Operation, Prepare, TermOf, term};
 pub use pauses::Pauses;
 pub use record::Value;
 pub use registry::Registry;
-pub use repeat::{Loop, opaque, repeat};
+pub use repeat::{Loop, in_a_function, opaque, repeat};
 pub use scheduling::Scheduling;
 pub use setting::{Doubts, Partner, Setting, pin};
 pub use stopwatch::{Stopwatch, Took};

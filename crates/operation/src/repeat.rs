@@ -220,6 +220,12 @@ fn fence() {
     unsafe { std::arch::asm!("", options(nostack, preserves_flags)) }
 }
 
+/// Makes a call and returns, as a function of a C library does.
+#[inline(never)]
+pub fn in_a_function<T>(call: impl FnOnce() -> T) -> T {
+    call()
+}
+
 /// Hides a value from the optimizer, at the cost of one register.
 #[inline(always)]
 pub fn opaque(mut value: u64) -> u64 {

@@ -149,7 +149,7 @@ fn pair(entry: &Entry, sides: [Holds; 2], place: &Place, turns: &mut Turns) -> R
 }
 
 /// A process that takes batches when told to: this program again, started afresh, because where its code lies relative to
-/// the kernel's makes a call up to 1.4 times as dear, and a fork's lies where its parent's does.
+/// the kernel's changes what a fault takes, and a fork's lies where its parent's does.
 struct Process {
     child: Child,
     orders: ChildStdin,

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 use std::time::Duration;
 
-use crate::kit::library::{self, fstat, fsync, mmap, munmap};
 use operation::Failure;
-use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, fadvise};
+use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
 use rustix::param::page_size;
+
+use crate::kit::library::{self, fadvise, fstat, fsync, mmap, munmap};
 
 /// The numbers by which `statfs` identifies file systems that keep everything in memory: tmpfs and ramfs.
 const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58F6];

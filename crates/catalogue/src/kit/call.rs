@@ -1,5 +1,6 @@
-//! The system calls that safe code can make, each with what it takes: `call::getpid()?` makes the call of that name. A call may stand here if the kernel reads and writes only the memory of the arguments, whatever the numbers are
-//! and whatever that memory contains. All other calls are made by [`invoke!`](super::invoke::invoke), which is unsafe.
+//! The system calls that safe code can make, each with what it takes: `call::getpid()?` makes the call of that name. A call may stand
+//! here if the kernel reads and writes only the memory of the arguments, whatever the numbers are and whatever that memory contains.
+//! All other calls are made by [`invoke!`](super::invoke::invoke), which is unsafe.
 
 use std::os::fd::OwnedFd;
 

@@ -1,4 +1,5 @@
-//! System calls by number: what an argument may be, and the call itself, in a function that returns. The result of each call is checked. The calls that safe code makes are in [`call`](super::call).
+//! System calls by number: what an argument may be, and the call itself, in a function that returns. The result of each call is
+//! checked. The calls that safe code makes are in [`call`](super::call).
 
 use std::ffi::{CStr, CString};
 use std::marker::PhantomData;

@@ -21,12 +21,6 @@ use rustix::process::{Gid, Pid, Uid};
 use rustix::system::Uname;
 use rustix::thread::{ClockId, NanosleepRelativeResult};
 
-/// Makes a call and returns.
-#[inline(never)]
-pub(crate) fn in_a_function<T>(call: impl FnOnce() -> T) -> T {
-    call()
-}
-
 macro_rules! library {
     ($($module:ident { $($name:ident($($argument:ident: $kind:ty),* $(,)?) $(-> $result:ty)?;)* })*) => {$($(
         #[inline(never)]

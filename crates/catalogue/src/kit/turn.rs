@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::kit::library::futex::{Flags, wait, wake};
 use operation::{Failure, Pauses};
 use rustix::io::Errno;
+
+use crate::kit::library::futex::{Flags, wait, wake};
 
 pub(crate) const OURS: u32 = 0;
 pub(crate) const THEIRS: u32 = 1;

@@ -2,7 +2,6 @@
 
 use std::os::fd::OwnedFd;
 
-use crate::kit::library::open;
 use operation::{Failure, Operation, Setting, numbers, size, term};
 use rustix::fs::{CWD, Mode, OFlags, fcntl_setfl, mkfifoat, unlink};
 
@@ -10,6 +9,7 @@ use super::{
     DISTANCE_AND_FURTHER, ENDS, NEAR_OR_FAR, ROUNDTRIP, SELF, SIZE, SMALL, TRIP, is_further, itself, roundtrip,
     there_and_back,
 };
+use crate::kit::library::open;
 use crate::kit::{End, hold};
 
 pub(crate) const OPERATIONS: &[Operation] = &[

@@ -4,8 +4,9 @@
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 use operation::{Axis, Failure, Operation, Setting, count, numbers, repeat, term};
-use rustix::event::{EventfdFlags, FdSetElement, PollFd, PollFlags, epoll, eventfd};
-use rustix::event::{fd_set_insert, fd_set_num_elements};
+use rustix::event::{
+    EventfdFlags, FdSetElement, PollFd, PollFlags, epoll, eventfd, fd_set_insert, fd_set_num_elements,
+};
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 use crate::kit::library::{epoll_add, epoll_delete, epoll_wait, poll, select};

@@ -5,10 +5,10 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::kit::library::futex::{Flags, wait, wake};
 use operation::{Axis, Failure, Loop, Need, Operation, Setting, count, numbers, repeat};
 use rustix::io::Errno;
 
+use crate::kit::library::futex::{Flags, wait, wake};
 use crate::kit::{BASE, Handshake, OTHER, Shared, handles};
 
 /// How long the partner takes for its answer.

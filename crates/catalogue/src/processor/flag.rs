@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::kit::library::futex::{Flags, wake};
 use operation::{Axis, Operation, repeat, term, word, words};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd};
 
+use crate::kit::library::futex::{Flags, wake};
 use crate::kit::library::{self, poll};
 use crate::kit::{BASE, Shared, exactly};
 

@@ -1,6 +1,5 @@
 //! Calls that open, copy, close and configure descriptors.
 
-use crate::kit::library;
 #[cfg(target_arch = "x86_64")]
 use std::cell::RefCell;
 use std::os::fd::{AsRawFd, IntoRawFd};
@@ -10,6 +9,7 @@ use operation::Failure;
 use operation::{Operation, repeat};
 
 use super::{CALL, PAIR};
+use crate::kit::library;
 #[cfg(target_arch = "x86_64")]
 use crate::kit::{FILES, Fresh, handles};
 use crate::kit::{call, consuming, device, exactly, file_of, invoke, opening, owned, producing, tried, with_file};

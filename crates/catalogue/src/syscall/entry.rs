@@ -1,12 +1,12 @@
 //! The family `syscall`: the cost of entering the kernel, measured by the shortest calls. Files are named relative to an
 //! open folder, by one component, so that the cost does not depend on the path of the scratch folder.
 
-use operation::{Axis, Failure, Loop, Operation, Setting, repeat, term, word, words};
+use operation::{Axis, Failure, Loop, Operation, Setting, in_a_function, repeat, term, word, words};
 use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags, statx};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
-use crate::kit::library::{fstat, getppid, in_a_function, open, openat, read, statat, write};
+use crate::kit::library::{fstat, getppid, open, openat, read, statat, write};
 use crate::kit::{BASE, ENTRY, call, exactly, new_file, scratch};
 
 const CALLED: Axis = word("call", words!["getppid", "statx"]);

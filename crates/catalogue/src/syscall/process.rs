@@ -2,11 +2,11 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use crate::kit::library::open;
 use operation::{Axis, Failure, Loop, Operation, Setting, repeat, term, word, words};
 use rustix::fs::{Mode, OFlags};
 
 use super::CALL;
+use crate::kit::library::open;
 use crate::kit::{
     Null, c_path, call, consuming, device, do_nothing, ended_child, ended_copy, ensure, exactly, in_child, invoke,
     namespaces, opening, owned, steadily, steady, steady_with, stopped, tried, turning,

@@ -1,7 +1,8 @@
 //! The table of all system calls of this architecture, and why some of them cannot be timed. Knows no operation.
 
-use crate::kit::library;
 use syscalls::Sysno;
+
+use crate::kit::library;
 
 /// Numbers of calls that only 32-bit architectures have (include/uapi/asm-generic/unistd.h). The crate `syscalls` also
 /// lists them for aarch64.

@@ -2,13 +2,14 @@
 
 use std::os::fd::OwnedFd;
 
-use crate::kit::library::write;
 use operation::Failure;
 use rustix::io::Errno;
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, OutputModes, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
 };
+
+use crate::kit::library::write;
 
 /// Both ends of a pseudo-terminal. Neither is the controlling terminal of any process.
 pub struct Pty {

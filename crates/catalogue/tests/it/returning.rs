@@ -14,12 +14,12 @@ const UNTIMED: &str = "close dup2 fcntl ioctl mincore open pause prctl sigaction
     syscall wait4";
 
 /// Functions of `rustix`, which are inlined, that make no call or are used outside what is timed alone; and those of `syscall.called`.
-const INLINED: &str = "accessat clock_gettime epoll eventfd fadvise fchdir fcntl_getfl fcntl_getpipe_size fcntl_setfd fcntl_setfl fcntl_setpipe_size \
-    fd_set_insert fd_set_num_elements fstatfs getgroups getppid getrlimit gettid getuid ioctl_fionbio ioctl_getflags \
-    ioctl_setflags ioctl_tiocgptpeer kill_process_group linux_hwcap mkdirat mkfifoat mknodat openpt page_size pipe_with \
-    retry_on_intr sched_getaffinity sched_getcpu sched_setaffinity set_current_timer_slack set_no_new_privs \
-    set_parent_process_death_signal set_socket_linger set_tcp_nodelay setrlimit setsid socketpair stat statx tcflush tcgetattr \
-    tcsetattr unlink unlockpt waitid";
+const INLINED: &str = "accessat clock_gettime epoll eventfd fchdir fcntl_getfl fcntl_getpipe_size fcntl_setfd \
+    fcntl_setfl fcntl_setpipe_size fd_set_insert fd_set_num_elements fstatfs getgroups getppid getrlimit gettid getuid \
+    ioctl_fionbio ioctl_getflags ioctl_setflags ioctl_tiocgptpeer kill_process_group linux_hwcap mkdirat mkfifoat \
+    mknodat openpt page_size pipe_with retry_on_intr sched_getaffinity sched_getcpu sched_setaffinity \
+    set_current_timer_slack set_no_new_privs set_parent_process_death_signal set_socket_linger set_tcp_nodelay \
+    setrlimit setsid socketpair stat statx tcflush tcgetattr tcsetattr unlink unlockpt waitid";
 
 #[test]
 fn timed_calls_are_made_by_functions_that_return() {

@@ -3,11 +3,10 @@
 
 use std::cell::RefCell;
 
-use operation::{Failure, Loop, Operation, repeat, term};
+use operation::{Failure, Loop, Operation, in_a_function, repeat, term};
 use syscalls::{Sysno, raw};
 
 use super::{ARGUMENTS, CROSSING, no_such_count};
-use crate::kit::library::in_a_function;
 use crate::kit::{exactly, handles, tried};
 
 pub(crate) const OPERATIONS: &[Operation] = &[CROSSING

@@ -101,15 +101,12 @@ fn creating(setting: &Setting) -> Result<Loop, Failure> {
 }
 
 /// Each file is created before its batch; its size is checked after it.
-fn filling(
-    setting: &Setting,
-    mut fill: impl FnMut(&OwnedFd) -> Result<(), Failure> + 'static,
-) -> Result<Loop, Failure> {
+fn filling(setting: &Setting, fill: impl FnMut(&OwnedFd) -> Result<(), Failure> + 'static) -> Result<Loop, Failure> {
     let size = setting.size()?;
     let fresh = Fresh::entered(setting)?;
     let filling = on_each(
         move |times| fresh.names(times)?.iter().map(|name| open_new(&fresh.folder, name)).collect(),
-        move |file| fill(file),
+        fill,
         move |files| files.iter().try_for_each(|file| exactly(size, fstat(file)?.st_size as usize)),
     );
     tried(filling.at_most(FILES).batches(FILES as u32))

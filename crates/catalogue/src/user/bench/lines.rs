@@ -5,8 +5,9 @@ use std::io::{ErrorKind, Read};
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use crate::kit::library::poll;
 use rustix::event::{PollFd, PollFlags, Timespec};
+
+use crate::kit::library::poll;
 
 /// How often whether the process still lives is looked up: another one may hold its pipes open.
 const LOOK: Duration = Duration::from_millis(50);
