@@ -106,6 +106,8 @@ pub struct EntryShare {
     /// Id and point of the call.
     #[serde(rename = "cost")]
     pub name: String,
+    /// Id and point of the cheapest call, which stands for the entry.
+    pub entry: String,
     /// The number of entries per iteration.
     pub entries: f64,
     /// The entries divided by the whole.
@@ -114,26 +116,37 @@ pub struct EntryShare {
     pub doubts: Vec<Doubt>,
 }
 
-/// The bare kernel entry's share of every call with a known number of entries, the largest share first.
+/// The bare kernel entry's share of every call with a known number of entries, the largest share first. The call with the
+/// smallest upper end of its interval stands for the entry: nothing shows how much less than that call it is.
 pub fn entry_shares(run: &Run) -> Vec<EntryShare> {
-    let null = |cost: &&Cost| cost.operation == "syscall.getppid" || cost.operation == "rsx.gssw";
-    let Some(entry) = run.costs.iter().find(null) else { return Vec::new() };
-    let share = |cost: &Cost| {
-        let entries = entries(cost, &entry.operation)?;
-        let share = quotient(net(entry), net(cost))?.times(entries);
-        Some(EntryShare { name: cost.name(), entries, share, doubts: doubts_of_all([entry, cost]) })
+    let Some(null) = NULL.into_iter().find(|id| run.costs.iter().any(|cost| cost.operation == *id)) else {
+        return Vec::new();
     };
-    let others = run.costs.iter().filter(|cost| cost.operation != entry.operation);
-    let mut shares: Vec<EntryShare> = others.filter_map(share).collect();
+    let calls: Vec<(f64, &Cost)> = run.costs.iter().filter_map(|cost| Some((entries(cost, null)?, cost))).collect();
+    let timed = |cost: &Cost| cost.terms.iter().all(|term| term.operation == "loop.empty") && cost.quoted().0 > 0.0;
+    let single = calls.iter().filter(|(entries, cost)| *entries == 1.0 && timed(cost));
+    let Some((_, entry)) = single.min_by(|one, other| net(one.1).high.total_cmp(&net(other.1).high)) else {
+        return Vec::new();
+    };
+    let share = |(entries, cost): &(f64, &Cost)| {
+        let share = quotient(net(entry), net(cost))?.times(*entries);
+        let doubts = doubts_of_all([*entry, *cost]);
+        Some(EntryShare { name: cost.name(), entry: entry.name(), entries: *entries, share, doubts })
+    };
+    let mut shares: Vec<EntryShare> =
+        calls.iter().filter(|(_, cost)| !std::ptr::eq(*cost, *entry)).filter_map(share).collect();
     largest_first(&mut shares, |one| one.share.value);
     shares
 }
 
-/// How often a cost enters the kernel: the number that it states, otherwise once if its family consists of single
-/// calls.
-fn entries(cost: &Cost, entry: &str) -> Option<f64> {
-    let explained = cost.explained_by.iter().find(|term| term.operation == entry).map(|term| term.times);
-    explained.or_else(|| (cost.family() == "call" && cost.per == "call").then_some(1.0))
+/// The calls that do almost nothing, by which others state how often they enter the kernel.
+const NULL: [&str; 2] = ["syscall.getppid", "rsx.gssw"];
+
+/// How often a cost enters the kernel: the number that it states, otherwise once if it is a single call.
+fn entries(cost: &Cost, null: &str) -> Option<f64> {
+    let explained = cost.explained_by.iter().find(|term| term.operation == null).map(|term| term.times);
+    let single = cost.operation == null || cost.family() == "call" && cost.per == "call";
+    explained.or_else(|| single.then_some(1.0))
 }
 
 /// A route.

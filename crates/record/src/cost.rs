@@ -45,7 +45,7 @@ impl Estimate {
 /// The estimates of one cost per iteration, with the 95 % interval of the headline figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figures {
-    /// The smallest sample.
+    /// The smallest sample; of a net cost, less the quiet figures of its terms.
     pub best: Nanoseconds,
     /// The cost on an undisturbed core, from the medians of each round's quiet batches.
     pub quiet: Nanoseconds,

@@ -106,7 +106,7 @@ fn agreement(derived: &Derived) -> String {
     }
 }
 
-/// The share of the bare kernel entry: a line for all calls, and the calls at either end.
+/// The share of the bare kernel entry, of at most the cheapest call: a line for all calls, and the calls at either end.
 fn entry(shares: &[EntryShare], notes: &mut Footnotes, style: Style) -> String {
     let all = sorted(shares.iter().map(|share| share.share.value));
     let (Some(middle), Some(low), Some(high)) =
@@ -132,8 +132,10 @@ fn entry(shares: &[EntryShare], notes: &mut Footnotes, style: Style) -> String {
         }
     }
     let ([low, middle, high], count) = ([low, middle, high].map(percent), shares.len());
+    let entry = typed_name(&shares[0].entry);
     let summary = format!(
-        "half of the {count} calls spend between {low} and {high} of their time on it, the middle one {middle}"
+        "half of the {count} calls spend between {low} and {high} of their time on it, the middle one {middle}; \
+         the cheapest call stands for it, {entry}"
     );
     format!("\n{}{}", grid.render(style), style.aside("  ", &summary))
 }

@@ -95,6 +95,24 @@ fn the_entry_is_a_share_of_what_enters() {
     assert!(entry_shares(&run).is_empty());
 }
 
+#[test]
+fn the_cheapest_call_stands_for_the_entry() {
+    let mut run = run(&[
+        ("syscall.getppid", 160.0, 1.0),
+        ("call.geteuid", 120.0, 1.0),
+        ("call.umask", 118.0, 30.0),
+        ("call.setpgid", 80.0, 1.0),
+    ]);
+    run.costs.iter_mut().for_each(|cost| cost.per = "call".into());
+    run.costs[3].terms = vec![example::term(1.0, "process.clone")];
+    let shares = entry_shares(&run);
+    assert!(
+        shares.iter().all(|one| one.entry == "call.geteuid"),
+        "neither the uncertain one nor a difference: {shares:?}"
+    );
+    assert!(shares.iter().any(|one| one.name == "syscall.getppid" && one.share.value == 0.75), "{shares:?}");
+}
+
 fn with(run: &mut Run, operation: &str, change: impl Fn(&mut Cost)) {
     run.costs.iter_mut().filter(|cost| cost.operation == operation).for_each(change);
 }
