@@ -67,8 +67,6 @@ struct Compared {
     group: &'static str,
     name: String,
     ratio: f64,
-    /// Why it may differ.
-    differs: &'static str,
 }
 
 impl Compared {
@@ -115,7 +113,7 @@ fn say(group: &Group, entry: &Entry, turns: &Turns) -> Compared {
     let [ours, by_hand] = [0, 1].map(|side| median(turns.ns[side].iter().copied()).unwrap_or(f64::NAN));
     let ((low, high), (least, most)) = (turns.interval(), turns.pairs());
     let ratio = turns.ratio();
-    let it = Compared { group: group.title, name: entry.name(), ratio, differs: entry.differs };
+    let it = Compared { group: group.title, name: entry.name(), ratio };
     println!(
         "  {:<62} {ours:>12.3} {by_hand:>12.3}   {:.3} [{low:.3}, {high:.3}] {} (pairs {least:.3} to {most:.3}; {} turns)",
         it.name,
@@ -136,16 +134,5 @@ fn conclude(compared: &[Compared]) {
         if !of.is_empty() {
             println!("  {:<44} {:>6} of {}", group.title, share(agreeing(&of)), of.len());
         }
-    }
-    let mut departures: Vec<&Compared> = all.into_iter().filter(|it| it.off() > AGREES).collect();
-    departures.sort_by(|a, b| b.off().total_cmp(&a.off()));
-    println!("departures");
-    for it in departures {
-        println!(
-            "  {:<62} {:.3}  {}",
-            it.name,
-            it.ratio,
-            if it.differs.is_empty() { "unexplained" } else { it.differs }
-        );
     }
 }

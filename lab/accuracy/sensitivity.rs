@@ -97,6 +97,8 @@ fn filters(cpus: &[u32]) -> anyhow::Result<Option<Filters>> {
     let entry = independent::named(CALL).with_context(|| format!("there is no entry {CALL}"))?;
     let folder = tempfile::tempdir()?;
     let (mut long, mut share) = (SHORT + 64, 0.0);
+    // Lengths that were too short and too long. The cost may step between them, so that no proportion leads to the wanted one.
+    let (mut too_short, mut too_long): (Option<u32>, Option<u32>) = (None, None);
     for number in 0..TRIES {
         let sides = [Holds::Filtered(long), Holds::Filtered(SHORT)];
         let turns = match in_turns(entry, sides, cpus, &folder.path().join(number.to_string())) {
@@ -117,10 +119,16 @@ fn filters(cpus: &[u32]) -> anyhow::Result<Option<Filters>> {
         if ACCEPTED.contains(&share) {
             return Ok(Some(Filters { short: Filter::of(SHORT), long: Filter::of(long), share }));
         }
+        if share < CHANGE {
+            too_short = Some(long)
+        } else {
+            too_long = Some(long)
+        }
         // An instruction takes a cycle or less. Where noise says that they take none, twice as many are tried.
         let each = share / f64::from(long - SHORT);
         let wanted = if each > 0.0 { (CHANGE / each).round() as u32 } else { 2 * long };
-        long = SHORT + wanted.clamp(1, filter::LONGEST - SHORT);
+        let by_proportion = SHORT + wanted.clamp(1, filter::LONGEST - SHORT);
+        long = too_short.zip(too_long).map_or(by_proportion, |(short, long)| short.midpoint(long));
     }
     bail!("no length of the filter makes the call dearer by {}: the last came to {}", percent(CHANGE), percent(share));
 }

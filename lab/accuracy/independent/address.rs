@@ -5,7 +5,7 @@ use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 use super::calls::filled;
-use super::entry::{Entry, Group, ONE_LOOP, entry};
+use super::entry::{Entry, Group, entry};
 use super::harness::{Made, Work};
 use super::kernel::done;
 
@@ -20,11 +20,11 @@ const ENTRIES: &[Entry] = &[
     entry("page.map.unmap", "size=4KiB", || map_unmap(PAGE, false)),
     entry("page.map.unmap", "size=1MiB", || map_unmap(1 << 20, false)),
     entry("page.map.touch.unmap", "size=4KiB", || map_unmap(PAGE, true)),
-    entry("page.fault.anonymous", "", || fresh(1024, PAGE, libc::MADV_NOHUGEPAGE, 1024)).differing(ONE_LOOP),
+    entry("page.fault.anonymous", "", || fresh(1024, PAGE, libc::MADV_NOHUGEPAGE, 1024)),
     entry("page.fault.huge", "", || fresh(16, HUGE, libc::MADV_HUGEPAGE, 16)),
-    entry("touch.first", "pages=base", || fresh(8192, PAGE, libc::MADV_NOHUGEPAGE, 8192)).differing(ONE_LOOP),
-    entry("page.fault.file", "", || file_faults(libc::MAP_SHARED, false)).differing(ONE_LOOP),
-    entry("page.fault.copy", "", || file_faults(libc::MAP_PRIVATE, true)).differing(ONE_LOOP),
+    entry("touch.first", "pages=base", || fresh(8192, PAGE, libc::MADV_NOHUGEPAGE, 8192)),
+    entry("page.fault.file", "", || file_faults(libc::MAP_SHARED, false)),
+    entry("page.fault.copy", "", || file_faults(libc::MAP_PRIVATE, true)),
     entry("call.mprotect", "", || {
         let place = touched(PAGE)?;
         let mut protection = BOTH;
@@ -48,13 +48,13 @@ fn map(bytes: usize, kind: i32, file: Option<&File>) -> Result<usize, String> {
     done("mmap", call!(libc::SYS_mmap, 0_usize, bytes, BOTH, kind, file.map_or(-1, AsRawFd::as_raw_fd), 0))
 }
 
-#[inline(always)]
+#[inline(never)]
 fn write(place: usize) {
     // SAFETY: the place lies in a mapping of this entry that may be written.
     unsafe { std::ptr::with_exposed_provenance_mut::<u8>(place).write_volatile(1) };
 }
 
-#[inline(always)]
+#[inline(never)]
 fn read(place: usize) {
     // SAFETY: the place lies in a mapping of this entry.
     unsafe { std::ptr::with_exposed_provenance::<u8>(place).read_volatile() };
@@ -68,13 +68,17 @@ fn touched(bytes: usize) -> Result<usize, String> {
     Ok(all + PAGE)
 }
 
+/// In a hole between two guards, so that no neighbour merges with the mapping.
 fn map_unmap(bytes: usize, touch: bool) -> Made {
+    let hole =
+        PAGE + done("mmap", call!(libc::SYS_mmap, 0_usize, bytes + 2 * PAGE, libc::PROT_NONE, ANONYMOUS, -1, 0))?;
+    done("munmap", call!(libc::SYS_munmap, hole, bytes))?;
     Ok(Work::calls(move || {
-        let place = call!(libc::SYS_mmap, 0_usize, bytes, BOTH, ANONYMOUS, -1, 0);
+        let place = call!(libc::SYS_mmap, hole, bytes, BOTH, ANONYMOUS, -1, 0);
         if touch && place > 0 {
             write(place as usize);
         }
-        place > 0 && call!(libc::SYS_munmap, place, bytes) == 0
+        place as usize == hole && call!(libc::SYS_munmap, place, bytes) == 0
     }))
 }
 

@@ -14,26 +14,19 @@ pub(crate) struct Entry {
     /// How often an iteration contains a turn of the loop around it, which the instrument subtracts where it says so.
     pub turns: f64,
     pub make: fn() -> Made,
-    /// Why the two differ by more than they should; empty where they need not.
-    pub differs: &'static str,
 }
 
 /// Work with a turn of the loop in each iteration.
 pub(super) const fn entry(id: &'static str, at: &'static str, make: fn() -> Made) -> Entry {
-    Entry { id, at, turns: 1.0, make, differs: "" }
+    Entry { id, at, turns: 1.0, make }
 }
 
 /// Work whose loop is unrolled, or so long that its loop is nothing.
 pub(super) const fn unrolled(id: &'static str, at: &'static str, make: fn() -> Made) -> Entry {
-    Entry { id, at, turns: 0.0, make, differs: "" }
+    Entry { id, at, turns: 0.0, make }
 }
 
 impl Entry {
-    /// The same, of which it is known why its two sides differ.
-    pub(super) const fn differing(self, why: &'static str) -> Entry {
-        Entry { differs: why, ..self }
-    }
-
     /// The point that is meant: of the headline run, or any other where none of that one fits.
     ///
     /// # Errors
@@ -69,9 +62,6 @@ fn has(point: &Point, part: &str) -> bool {
         None => false,
     }
 }
-
-/// Why faults and ended children may differ.
-pub(super) const ONE_LOOP: &str = "where a loop lies may make it 1.3 times as dear (docs/METHOD.md)";
 
 /// A family or several that belong together.
 pub(super) struct Group {

@@ -22,6 +22,16 @@ impl Partner {
     pub(super) fn id(&self) -> i32 {
         self.0
     }
+
+    /// Stops it until it is resumed, so that it takes no CPU time from what is timed in between.
+    pub(super) fn stop(&self) {
+        call!(libc::SYS_kill, self.0, libc::SIGSTOP);
+        call!(libc::SYS_wait4, self.0, 0_usize, libc::WUNTRACED, 0);
+    }
+
+    pub(super) fn resume(&self) {
+        call!(libc::SYS_kill, self.0, libc::SIGCONT);
+    }
 }
 
 impl Drop for Partner {

@@ -52,11 +52,11 @@ impl Drop for ReservedRange {
     }
 }
 
-/// Writes a byte of a page.
+/// Writes a byte of a page, in a function that returns, as `Mapping::write` does.
 ///
 /// # Safety
 /// The page must be mapped for writing, and no reference may point to it.
-#[inline(always)]
+#[inline(never)]
 unsafe fn write_byte(page: usize) {
     let place = std::ptr::with_exposed_provenance_mut::<u8>(page);
     // SAFETY: the caller guarantees it.
