@@ -1,8 +1,6 @@
 //! Where the undisturbed cost lies, given what rounds showed: a likelihood that knows that disturbance only ever slows, and that
 //! some batches look quiet and are not. Knows nothing of how rounds were taken. docs/METHOD.md ("Intervals") argues each part.
 
-use crate::statistics::{binomial_tail, sorted};
-
 /// No interval is narrower than this share to either side: clock and speed check resolve no less.
 pub const FLOOR: f64 = 0.001;
 /// The share of rounds below the cost, for reasons unknown, and how far they lie below it.
@@ -171,33 +169,4 @@ fn inverse(area: &[f64], grid: &[f64], share: f64) -> Option<f64> {
     let (below, slice) = (area[above - 1], area[above] - area[above - 1]);
     let part = if slice > 0.0 { ((wanted - below) / slice).clamp(0.0, 1.0) } else { 0.0 };
     Some(grid[above - 1] + (grid[above] - grid[above - 1]) * part)
-}
-
-/// A round that shows a layout of its own lies this far beyond the interval.
-const LAYOUT_APART: f64 = 0.02;
-/// Rounds nearer to each other than this agree on a layout.
-const AGREEING: f64 = 2.0 * LAYOUT_APART;
-
-/// Extends an interval to layouts that a few rounds show, their logarithms. By where code and data lie, a cost may have two levels on a
-/// quiet core, of which the median over rounds is one or the other. Below the interval, a round with several quiet batches counts: no
-/// neighbour makes it faster. Above it, two of those that were mostly quiet and agree. They do not, where so few of them are in the
-/// minority that the median over all of them cannot lie there.
-pub fn with_layouts(points: Quantiles, several: &[f64], good: &[f64]) -> Quantiles {
-    let [several, good] = [several, good].map(|logs| sorted(logs.iter().copied()));
-    // That half of all rounds lie there: the beta distribution of their share, as a binomial one.
-    let possible = |count: usize, all: &[f64]| binomial_tail(all.len() + 1 - count, all.len() + 1, 0.5) > 0.025;
-    let below = several.partition_point(|log| *log < points.low - LAYOUT_APART);
-    // From the lowest round on that another one agrees with: one between two layouts changed from one to the other in it.
-    let beyond = &good[good.partition_point(|log| *log <= points.high + LAYOUT_APART)..];
-    let alone = beyond.windows(2).take_while(|pair| pair[1] - pair[0] >= AGREEING).count();
-    let above = &beyond[alone..];
-    let agreeing = above.partition_point(|log| log - above[0] < AGREEING);
-    let mut wider = points;
-    if several.len() >= 2 && below > 0 && possible(below, &several) {
-        wider.low = several[0];
-    }
-    if agreeing >= 2 && possible(above.len(), &good) {
-        wider.high = above[agreeing - 1];
-    }
-    wider
 }

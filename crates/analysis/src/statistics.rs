@@ -98,6 +98,24 @@ pub fn weighted_quantile(values: &[(f64, f64)], share: f64) -> Option<f64> {
     last.map(|(value, _)| value)
 }
 
+/// The most that another sample of the same size may show, of what this one shows so often: more of them come less often than once in
+/// 20. The beta-binomial distribution with Jeffreys' prior (Gelman et al., Bayesian Data Analysis, 2013, section 2.4).
+pub fn most_in_another(shown: usize, of: usize) -> usize {
+    const RARE: f64 = 0.05;
+    let (yes, no, all) = (shown as f64 + 0.5, (of - shown) as f64 + 0.5, of as f64);
+    // Logarithms, because single probabilities may be too small for a number.
+    let mut log: f64 = (0..of).map(|one| ((no + one as f64) / (yes + no + one as f64)).ln()).sum();
+    let mut more = 1.0;
+    for (count, number) in (0..of).map(|count| (count, count as f64)) {
+        more -= log.exp();
+        if more <= RARE {
+            return count;
+        }
+        log += ((all - number) / (number + 1.0) * (yes + number) / (no + all - number - 1.0)).ln();
+    }
+    of
+}
+
 /// The probability of at least this many successes in so many tries, each with this probability between 0 and 1.
 pub fn binomial_tail(least: usize, tries: usize, share: f64) -> f64 {
     // Logarithms, because single probabilities may be too small for a number.
@@ -306,6 +324,14 @@ mod tests {
         assert_eq!(student_tail(0.0, 7), 0.5);
         assert_eq!(student_tail(f64::INFINITY, 6), 0.0);
         assert!(student_tail(f64::INFINITY, 5) < 1e-15);
+    }
+
+    #[test]
+    fn the_most_in_another_sample_by_hand() {
+        // Shares are drawn from the posterior, and samples by them.
+        assert_eq!((most_in_another(0, 1), most_in_another(1, 1), most_in_another(0, 20)), (1, 1, 2));
+        assert!((14..=16).contains(&most_in_another(10, 20)), "{}", most_in_another(10, 20));
+        assert!((2070..=2080).contains(&most_in_another(2000, 4000)), "{}", most_in_another(2000, 4000));
     }
 
     #[test]

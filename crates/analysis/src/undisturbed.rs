@@ -4,10 +4,10 @@
 use record::{Doubt, Nanoseconds, Round};
 
 use crate::landing::RoundFigure;
-use crate::posterior::{FLOOR, Observation, Quantiles, RoundScatter, posterior, with_layouts};
+use crate::posterior::{FLOOR, Observation, Quantiles, RoundScatter, posterior};
 use crate::prior::{Prior, scattered};
 use crate::reading::{Clocking, quiet_samples, samples};
-use crate::statistics::{Interval, median, quantile, sorted};
+use crate::statistics::{Interval, median, most_in_another, quantile, sorted};
 
 /// Rounds whose trust adds up to less than this rest on a few lucky checks. On a busy host, nine in ten costs with less
 /// than 1 were more than 3 % off, and one in five of those with 6 to 10.
@@ -44,9 +44,6 @@ pub(crate) fn undisturbed(
     // Room below for what a neighbour adds.
     let low = if lucky { points.low - prior.slow_down.0 - prior.slow_down.1 } else { points.low };
     let points = Quantiles { low, ..points };
-    let logs = |counts: fn(&QuietRound) -> bool| -> Vec<f64> {
-        figures.iter().filter(|round| counts(round)).map(|round| round.figure.ln()).collect()
-    };
     if figures.is_empty() {
         doubts.push(Doubt::FromDisturbed { slow_down: prior.slow_down.0.exp_m1(), earlier_rounds: prior.rounds });
     } else if figures.len() < SEVERAL || figures.iter().map(QuietRound::trust).sum::<f64>() < ENOUGH_TRUST {
@@ -54,11 +51,45 @@ pub(crate) fn undisturbed(
         doubts.push(Doubt::FewQuiet { batches, rounds: figures.len() as u32 });
     }
     let points = stretched(points, prior.stretch(), between_runs(&figures, clocking, prior));
-    let wider = with_layouts(points, &logs(QuietRound::is_several), &logs(QuietRound::is_good));
+    let wider =
+        with_layouts(points, &figures, |run| Some(self::points(run, medians.as_deref(), &prior.first())?.middle));
     let beyond = [(wider.low < points.low).then_some(wider.low), (wider.high > points.high).then_some(wider.high)];
     doubts
         .extend(beyond.into_iter().flatten().map(|log| Doubt::Layout { at: Nanoseconds(log.exp() * clocking.unit()) }));
     Some(Estimated { interval: ends(wider), rounds: count })
+}
+
+/// A round that shows a layout of its own lies this far beyond the interval.
+const LAYOUT_APART: f64 = 0.02;
+
+/// Extends an interval to layouts that some rounds show: by where code and data lie, a cost may have two levels on a quiet core. Below
+/// the interval, a round with several quiet batches counts: no neighbour makes it faster. Above it, one that was mostly quiet. The
+/// interval reaches to where another run `lands` that has as many of them as chance may bring it.
+fn with_layouts(points: Quantiles, figures: &[QuietRound], lands: impl Fn(&[QuietRound]) -> Option<f64>) -> Quantiles {
+    let figures = by_figure(figures);
+    let other_run = |least: usize, is_apart: &dyn Fn(&QuietRound) -> bool| {
+        let (apart, others): (Vec<QuietRound>, Vec<QuietRound>) = figures.iter().partition(|round| is_apart(round));
+        let most = most_in_another(apart.len(), figures.len());
+        let run = || [evenly(&apart, most), evenly(&others, figures.len() - most)].concat();
+        if apart.len() < least { None } else { lands(&run()) }
+    };
+    let (low, high) = (points.low - LAYOUT_APART, points.high + LAYOUT_APART);
+    let below = other_run(1, &|round| round.is_several() && round.figure.ln() < low).filter(|log| *log < low);
+    let above = other_run(2, &|round| round.is_good() && round.figure.ln() > high).filter(|log| *log > high);
+    Quantiles { low: below.unwrap_or(points.low), high: above.unwrap_or(points.high), ..points }
+}
+
+fn by_figure(figures: &[QuietRound]) -> Vec<QuietRound> {
+    let mut figures = figures.to_vec();
+    figures.sort_by(|one, other| one.figure.total_cmp(&other.figure));
+    figures
+}
+
+/// So many of these rounds, or some of them several times, spread over all. None of none.
+fn evenly(rounds: &[QuietRound], count: usize) -> Vec<QuietRound> {
+    let each = rounds.len() as f64 / count as f64;
+    let places = (0..count).map(|place| ((place as f64 + 0.5) * each) as usize);
+    places.filter_map(|place| rounds.get(place).copied()).collect()
 }
 
 /// The same from rounds that were undisturbed, without layouts.
@@ -106,6 +137,7 @@ fn points(figures: &[QuietRound], disturbed: Option<&[f64]>, prior: &Prior) -> O
 }
 
 /// What one round with quiet batches showed.
+#[derive(Clone, Copy)]
 pub(crate) struct QuietRound {
     /// The median of the quiet batches.
     pub figure: f64,
