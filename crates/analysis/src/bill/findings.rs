@@ -59,8 +59,7 @@ pub(super) fn findings(seen: &Observation, bill: &Bill) -> Vec<Habit> {
     add(&["brk", "mmap", "mremap"], memory::small_pages(seen, bill));
     add(&["madvise", "munmap"], memory::given_back(seen, bill));
     let all = seen.together.total() as f64;
-    // What counting takes is charged too, and is not there without howslow.
-    let cpu = seen.usage.cpu_ns.map(|cpu| cpu - least_counting_ns(seen)).filter(|cpu| *cpu > 0.0);
+    let cpu = seen.usage.cpu_ns.map(|cpu| without_counting(cpu, seen));
     let worth = |(calls, (text, times, saves_ns)): (Vec<String>, Saving)| {
         // Nothing saves more than the program took.
         let saves_ns = saves_ns.map(|saves| saves.map(|ns| ns.min(cpu.unwrap_or(f64::INFINITY))));
@@ -71,6 +70,13 @@ pub(super) fn findings(seen: &Observation, bill: &Bill) -> Vec<Habit> {
     let mut found: Vec<Habit> = found.into_iter().filter_map(worth).chain(slow(seen)).collect();
     largest_first(&mut found, |one| one.felt_ns());
     found
+}
+
+/// What a program took of its charge, in ns: what counting takes is charged too, and is not there without howslow. Where counting seems to
+/// have taken all of it, its probe was disturbed and says nothing.
+fn without_counting(cpu: f64, seen: &Observation) -> f64 {
+    let left = cpu - least_counting_ns(seen);
+    if left > 0.0 { left } else { cpu }
 }
 
 /// What counting took at least, in ns, by the interval of what it adds to a call.

@@ -33,17 +33,15 @@ fn without_prices_there_are_counts_and_findings() {
     assert!(clock.findings[0].text.contains("clock was read") && clock.findings[0].calls == ["clock_gettime"]);
 }
 
+fn counting(together_ns: f64) -> CountingCost {
+    let per_call_ns = together_ns / 10.0;
+    CountingCost { per_call_ns, in_program_ns: None, together_ns, method: String::new(), probe: None, alternated: None }
+}
+
 #[test]
 fn counting_is_part_of_what_was_charged() {
     let mut seen = seen(vec![call("read", 10, Some(10))]);
-    seen.counting = Some(CountingCost {
-        per_call_ns: 3e7,
-        in_program_ns: None,
-        together_ns: 3e8,
-        method: String::new(),
-        probe: None,
-        alternated: None,
-    });
+    seen.counting = Some(counting(3e8));
     let bill = bill(&seen, None);
     assert_eq!(bill.explained_share(), Some(0.3));
     assert_eq!(bill.residual_ns(), Some(7e8));
@@ -73,6 +71,19 @@ fn habits_are_reported_and_answers_are_no_failures() {
     assert!(all.contains("poll came before 800 of 1000 read"), "{all}");
     assert!(all.contains("pread does both"), "{all}");
     assert!(!all.contains("EAGAIN"), "{all}");
+}
+
+#[test]
+fn nothing_saves_more_than_the_charge_however_much_counting_seems_to_take() {
+    let saves = |counting_ns: f64| {
+        let mut seen = seen(vec![call("mmap", 20, None), call("munmap", 20, None)]);
+        (seen.usage.minor_faults, seen.usage.cpu_ns) = (Some(65_536), Some(160e6));
+        let each = record::CallTime { mean_ns: 4000.0, ..Default::default() };
+        seen.together.faults = Some(record::FaultTime { count: 65_536, each, kinds: None });
+        seen.counting = Some(counting(counting_ns));
+        bill(&seen, None).findings[0].saves_ns.expect("a saving")[1]
+    };
+    assert_eq!((saves(20e6), saves(200e6)), (140e6, 160e6));
 }
 
 fn sentences(calls: Vec<CallCount>, set: impl FnOnce(&mut Observation)) -> String {
