@@ -1,7 +1,7 @@
 //! The figure of a cost with its interval, from its rounds: what it takes on an undisturbed core, what an operation on two CPUs
 //! takes, and what is typical.
 
-use record::{Doubt, Nanoseconds, Round};
+use record::{Doubt, Nanoseconds, Round, smallest_first};
 
 use crate::landing::RoundFigure;
 use crate::posterior::{FLOOR, Observation, Quantiles, RoundScatter, posterior};
@@ -66,23 +66,20 @@ const LAYOUT_APART: f64 = 0.02;
 /// the interval, a round with several quiet batches counts: no neighbour makes it faster. Above it, one that was mostly quiet. The
 /// interval reaches to where another run `lands` that has as many of them as chance may bring it.
 fn with_layouts(points: Quantiles, figures: &[QuietRound], lands: impl Fn(&[QuietRound]) -> Option<f64>) -> Quantiles {
-    let figures = by_figure(figures);
+    let mut figures = figures.to_vec();
+    smallest_first(&mut figures, |round| round.figure);
     let other_run = |least: usize, is_apart: &dyn Fn(&QuietRound) -> bool| {
         let (apart, others): (Vec<QuietRound>, Vec<QuietRound>) = figures.iter().partition(|round| is_apart(round));
+        if apart.len() < least {
+            return None;
+        }
         let most = most_in_another(apart.len(), figures.len());
-        let run = || [evenly(&apart, most), evenly(&others, figures.len() - most)].concat();
-        if apart.len() < least { None } else { lands(&run()) }
+        lands(&[evenly(&apart, most), evenly(&others, figures.len() - most)].concat())
     };
     let (low, high) = (points.low - LAYOUT_APART, points.high + LAYOUT_APART);
     let below = other_run(1, &|round| round.is_several() && round.figure.ln() < low).filter(|log| *log < low);
     let above = other_run(2, &|round| round.is_good() && round.figure.ln() > high).filter(|log| *log > high);
     Quantiles { low: below.unwrap_or(points.low), high: above.unwrap_or(points.high), ..points }
-}
-
-fn by_figure(figures: &[QuietRound]) -> Vec<QuietRound> {
-    let mut figures = figures.to_vec();
-    figures.sort_by(|one, other| one.figure.total_cmp(&other.figure));
-    figures
 }
 
 /// So many of these rounds, or some of them several times, spread over all. None of none.

@@ -62,16 +62,21 @@ fn read(place: usize) {
 
 /// A mapping between two that may not be touched, so that no neighbour merges with it.
 fn touched(bytes: usize) -> Result<usize, String> {
+    let place = guarded(bytes)?;
+    done("mprotect", call!(libc::SYS_mprotect, place, bytes, BOTH))?;
+    (0..bytes).step_by(PAGE).for_each(|at| write(place + at));
+    Ok(place)
+}
+
+/// A place between two pages, with them one mapping that may not be touched.
+fn guarded(bytes: usize) -> Result<usize, String> {
     let all = done("mmap", call!(libc::SYS_mmap, 0_usize, bytes + 2 * PAGE, libc::PROT_NONE, ANONYMOUS, -1, 0))?;
-    done("mprotect", call!(libc::SYS_mprotect, all + PAGE, bytes, BOTH))?;
-    (0..bytes).step_by(PAGE).for_each(|at| write(all + PAGE + at));
     Ok(all + PAGE)
 }
 
 /// In a hole between two guards, so that no neighbour merges with the mapping.
 fn map_unmap(bytes: usize, touch: bool) -> Made {
-    let hole =
-        PAGE + done("mmap", call!(libc::SYS_mmap, 0_usize, bytes + 2 * PAGE, libc::PROT_NONE, ANONYMOUS, -1, 0))?;
+    let hole = guarded(bytes)?;
     done("munmap", call!(libc::SYS_munmap, hole, bytes))?;
     Ok(Work::calls(move || {
         let place = call!(libc::SYS_mmap, hole, bytes, BOTH, ANONYMOUS, -1, 0);

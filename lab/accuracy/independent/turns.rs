@@ -148,8 +148,8 @@ fn pair(entry: &Entry, sides: [Holds; 2], place: &Place, turns: &mut Turns) -> R
     Ok(())
 }
 
-/// A process that takes batches when told to: this program again, started afresh, because where its code lies relative to
-/// the kernel's changes what a fault takes, and a fork's lies where its parent's does.
+/// A process that takes batches when told to: this program again, started afresh, because a fork's code and data lie where its
+/// parent's do.
 struct Process {
     child: Child,
     orders: ChildStdin,

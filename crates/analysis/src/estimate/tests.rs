@@ -215,8 +215,10 @@ fn a_round_that_changed_its_layout_hides_no_layout_above_it() {
     // Most rounds at one of two layouts, others at the other one, and one whose median lies between.
     let low = [1280.0, 1302.0, 1322.0, 1331.0, 1343.0, 1365.0, 1386.0];
     let gross = estimated(&rounds_of(&[&low[..], &[1595.0], &[1800.0, 1815.0, 1840.0, 1850.0]].concat()));
-    assert!(gross.figures.quiet.0 < 1400.0 && gross.figures.high.0 > 1790.0, "{:?}", gross.figures);
-    let is_upper = |doubt: &Doubt| matches!(doubt, Doubt::Layout { at } if at.0 > 1790.0);
+    // Another run lands at the lower end of those at the other layout, within the scatter.
+    let upper = 1790.0..=1850.0;
+    assert!(gross.figures.quiet.0 < 1400.0 && upper.contains(&gross.figures.high.0), "{:?}", gross.figures);
+    let is_upper = |doubt: &Doubt| matches!(doubt, Doubt::Layout { at } if upper.contains(&at.0));
     assert!(gross.doubts.iter().any(is_upper), "{:?}", gross.doubts);
 }
 
