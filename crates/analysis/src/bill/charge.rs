@@ -48,10 +48,13 @@ impl Charged {
         let charged = match usage.sampled_ns {
             Some(sampled) => in_kernel(sampled),
             // The samples of processes that ended show shares of their time, and not how much it was.
-            None => usage.system_ns.filter(|ns| *ns > 0.0 && !is_short_lived(seen)).map(|system| {
-                let sampled = system + usage.user_ns.unwrap_or(0.0);
-                Charged { ns: own(system / sampled), kernel_alone: true, range_ns: None }
-            }),
+            None => {
+                let shows = |ns: &f64| *ns > 0.0 && whole.ns >= FEW * tick_ns(seen) && !is_short_lived(seen);
+                usage.system_ns.filter(shows).map(|system| {
+                    let sampled = system + usage.user_ns.unwrap_or(0.0);
+                    Charged { ns: own(system / sampled), kernel_alone: true, range_ns: None }
+                })
+            }
         };
         Some(charged.unwrap_or(whole))
     }
@@ -146,5 +149,11 @@ mod tests {
     fn few_samples_and_none_in_the_kernel_show_nothing() {
         assert_eq!(charged(30e6, [20e6, 8e6]), Charged { ns: 30e6, kernel_alone: false, range_ns: None });
         assert!(!charged(800e6, [800e6, 0.0]).kernel_alone);
+        // Nor do they where only their shares are known: half a sample of 4 ms, and ten of them.
+        let of_accounts = |cpu_ns: f64| {
+            let usage = Usage { cpu_ns: Some(cpu_ns), user_ns: Some(0.0), system_ns: Some(cpu_ns), ..Usage::default() };
+            Charged::of(&Observation { usage, ..Observation::default() }).expect("a charge").kernel_alone
+        };
+        assert_eq!([2e6, 40e6].map(of_accounts), [false, true]);
     }
 }

@@ -86,29 +86,36 @@ pub fn elsewhere(here: &WrittenBill, there: &Bill, user: Option<Interval>, carri
     rows.sort_by(|one, other| cost(other).total_cmp(&cost(one)).then(other.count.cmp(&one.count)));
     let lacking = rows.iter().filter(|row| row.there.is_none()).map(|row| row.what.clone()).collect::<Vec<_>>();
     // Lines of one machine err together.
-    let all = rows.iter().filter_map(|row| row.there).fold(Interval::default(), Interval::plus);
-    let known: f64 = rows.iter().filter(|row| row.there.is_some()).filter_map(|row| row.here_ns).sum();
-    let counted: f64 = rows.iter().filter_map(|row| row.here_ns).sum();
+    let sum =
+        |rows: &[&ElsewhereRow]| rows.iter().filter_map(|row| row.there).fold(Interval::default(), Interval::plus);
+    let (timed, untimed): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.here_ns.is_some());
+    let (all, untimed) = (sum(&timed).plus(sum(&untimed)), sum(&untimed).value);
+    let known: f64 = timed.iter().filter(|row| row.there.is_some()).filter_map(|row| row.here_ns).sum();
+    let counted: f64 = timed.iter().filter_map(|row| row.here_ns).sum();
     let kernel_ns = here.charged_ns.map(|charged| charged - here.seen.counting_ns());
-    let ratio = if known > 0.0 { all.value / known } else { 1.0 };
+    let ratio = if known > 0.0 { sum(&timed).value / known } else { 1.0 };
     // What the lines do not hold is work of the same kernel, as much longer as they are, or as long as here.
     let rest = kernel_ns.map(|kernel| {
-        let rest = kernel - counted;
+        let whole = kernel - counted;
+        // What lines without a time here took is taken for their price there; it may be nothing, or all.
+        let held = untimed.min(whole.max(0.0));
+        let rest = whole - held;
         let longer = match carried {
             // Less than nothing is what the lines have too much, which is less where they are cheaper.
             Carried::Added if rest < 0.0 => ratio.min(1.0),
             Carried::Added => 1.0,
             Carried::Scaled => ratio,
         };
-        (rest, ordered(rest * longer, [rest, rest * ratio]))
+        let ends = if held > 0.0 { [0.0, whole * ratio.max(1.0)] } else { [rest, rest * ratio] };
+        (rest, ordered(rest * longer, ends))
     });
     let user = here.user_ns().filter(|ns| *ns > 0.0).map(|ns| (ns, user.map(|ratio| ratio.times(ns))));
-    let mut sum = rest.map_or(all, |(_, rest)| all.plus(rest));
+    let mut total = rest.map_or(all, |(_, rest)| all.plus(rest));
     if let Some((_, Some(user))) = user {
-        sum = sum.plus(user);
+        total = total.plus(user);
     }
     // What was measured may be more than was charged, which makes the rest negative.
-    let there = Interval { low: sum.low.max(0.0), ..sum };
+    let there = Interval { low: total.low.max(0.0), ..total };
     let here_ns = kernel_ns.map(|kernel| kernel + here.user_ns().unwrap_or(0.0));
     let mut found = BillElsewhere { rows, rest, user, here_ns, there, lacking };
     if found.lacks() {
@@ -262,6 +269,24 @@ mod tests {
         let bill = |text: &str| found(text, &[("read", 3000.0), ("write", 100.0)], None, Carried::Scaled);
         assert!(bill(&text).lacking.is_empty() && bill(&text).rows.len() == 2, "{:?}", bill(&text));
         assert_eq!(bill(&text.replace("measured", "unknown")).lacking, ["transfers"]);
+    }
+
+    #[test]
+    fn what_has_no_time_here_is_not_counted_twice() {
+        // Only counted, and never priced here: its time is in what was charged.
+        let text = HERE.replace(
+            r#""count": 10, "cpu_ns": 100.0, "measured": {"ns": 100.0, "low_ns": 90.0, "high_ns": 110.0}"#,
+            r#""count": 10"#,
+        );
+        let found =
+            |ns: f64| found(&text, &[("read", 1000.0), ("write", ns)], Some(Interval::exactly(1.0)), Carried::Scaled);
+        let less = found(300.0);
+        assert_eq!((less.rest.map(|(rest, _)| rest), less.there.value), (Some(200.0), 2500.0), "{less:?}");
+        assert!(
+            less.there.low < 2300.0 && less.there.high > 2800.0,
+            "it may have taken all of the rest or none: {less:?}"
+        );
+        assert_eq!(found(3000.0).there.value, 1500.0 + 3000.0 + 500.0, "more than the rest here");
     }
 
     #[test]

@@ -12,8 +12,8 @@ const ABOUT: f64 = 1.6;
 /// The least of that, where the crossing is known well: the curve bends less there.
 const LEAST_ABOUT: f64 = 1.15;
 
-/// Up to `count` numbers at which to measure both costs next, within `low` to `high`. The same number again where only a narrower
-/// interval decides. Empty if there is nothing more to find out.
+/// Up to `count` numbers at which to measure both costs next: near the crossings, otherwise in the gaps from `low` to `high`. The same number
+/// again where only a narrower interval decides. Empty if there is nothing more to find out.
 pub fn next(points: &[CostsAt], (low, high): (f64, f64), count: usize) -> Vec<f64> {
     match found(points) {
         CrossoverAnswer::Once(crossing) => about(&crossing, count),

@@ -1,6 +1,6 @@
 //! The figures of many runs in little memory: 16 bytes a figure, in the order of the costs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::parts::Parts;
 use crate::statistics::NORMAL_95;
@@ -74,7 +74,7 @@ pub struct Table {
     pub(super) costs: Vec<CostRows>,
     pub(super) doubts: Vec<String>,
     by_node: HashMap<String, u32>,
-    by_id: HashMap<String, u32>,
+    ids: HashSet<String>,
     by_cost: HashMap<(String, String, u32), u32>,
 }
 
@@ -82,7 +82,7 @@ impl Table {
     /// Adds a run. `None` if a run with this id is there already.
     pub fn run(&mut self, facts: RunFacts) -> Option<RunKey> {
         let key = self.runs.len() as u32;
-        if !facts.id.is_empty() && self.by_id.insert(facts.id.clone(), key).is_some() {
+        if !facts.id.is_empty() && !self.ids.insert(facts.id.clone()) {
             return None;
         }
         let next = self.nodes.len() as u32;

@@ -38,8 +38,6 @@ pub struct Forecasts {
     pub alone: Vec<Measured>,
     /// The same with all pages pushed out before each interaction.
     pub flushed: Vec<Measured>,
-    /// As many users as may be eligible, who never think.
-    pub crowds: Vec<Measured>,
     /// Made before the configurations ran.
     pub before: Vec<Forecast>,
     /// From every other configuration, of those in between.

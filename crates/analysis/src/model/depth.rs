@@ -5,19 +5,16 @@
 //! use howslow_analysis::model::depth;
 //!
 //! // 22, 21 and 16 ms between faults, and 29 ms for a page.
-//! let waiting = depth::waiting(&[22.0, 21.0, 16.0], 29.0, 1);
+//! let waiting = depth::waiting(&[22.0, 21.0, 16.0], 29.0);
 //! assert!((waiting[3] - 0.146).abs() < 0.0005, "all three wait for 14.6 % of the time");
 //! ```
 
 /// The probability that 0, 1, ... of the processes wait for pages. `between` is the mean CPU time between page faults at depth 1, 2, ...,
 /// handling included, in the unit of `page_wait`; there are as many processes as depths.
-pub fn waiting(between: &[f64], page_wait: f64, cpus: u32) -> Vec<f64> {
+pub fn waiting(between: &[f64], page_wait: f64) -> Vec<f64> {
     let mut weights = vec![1.0];
-    for waiting in 0..between.len() {
-        let running = (between.len() - waiting).min(cpus as usize);
-        // Of several CPUs, each runs the next deeper process.
-        let faults: f64 = (waiting..waiting + running).map(|depth| 1.0 / between[depth]).sum();
-        weights.push(weights[waiting] * faults * page_wait / (waiting + 1) as f64);
+    for (waiting, between) in between.iter().enumerate() {
+        weights.push(weights[waiting] * page_wait / between / (waiting + 1) as f64);
     }
     let sum: f64 = weights.iter().sum();
     weights.iter().map(|weight| weight / sum).collect()
@@ -26,7 +23,7 @@ pub fn waiting(between: &[f64], page_wait: f64, cpus: u32) -> Vec<f64> {
 /// Multiprogramming idle of one CPU, as a share of its time: all eligible processes wait. `full` is the share of time in which as many as may
 /// be are eligible.
 pub fn multiprogramming_idle(between: &[f64], page_wait: f64, full: f64) -> f64 {
-    waiting(between, page_wait, 1).last().copied().unwrap_or(0.0) * full
+    waiting(between, page_wait).last().copied().unwrap_or(0.0) * full
 }
 
 /// The page wait that gives this multiprogramming idle. It grows from 0 to `full` with the page wait; `None` if the idle is outside.
@@ -79,14 +76,5 @@ mod tests {
         assert_eq!(page_wait(&MPM97, 1.5, 1.0), None);
         assert_eq!(page_wait(&[], 0.1, 1.0), None);
         assert_eq!(page_wait(&MPM97, -0.1, 1.0), None);
-    }
-
-    #[test]
-    fn of_two_cpus_the_second_runs_the_next_depth() {
-        let both = waiting(&[20.0, 20.0], 10.0, 2);
-        // Two independent processes, each waiting for a third of its time.
-        for (found, expected) in both.iter().zip([4.0 / 9.0, 4.0 / 9.0, 1.0 / 9.0]) {
-            assert!((found - expected).abs() < 1e-12);
-        }
     }
 }

@@ -64,6 +64,18 @@ impl CpuShares {
         }
     }
 
+    /// The sums of both.
+    pub(super) fn plus(&self, other: &CpuShares) -> CpuShares {
+        CpuShares {
+            user: self.user + other.user,
+            system: self.system + other.system,
+            faults: self.faults + other.faults,
+            multiprogramming_idle: self.multiprogramming_idle + other.multiprogramming_idle,
+            non_multiprogramming_idle: self.non_multiprogramming_idle + other.non_multiprogramming_idle,
+            zero_idle: self.zero_idle + other.zero_idle,
+        }
+    }
+
     /// All idle time.
     pub fn idle(&self) -> f64 {
         self.multiprogramming_idle + self.non_multiprogramming_idle + self.zero_idle

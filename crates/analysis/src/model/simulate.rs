@@ -55,7 +55,7 @@ pub fn simulate(system: &System, settings: &SimulationSettings) -> Result<Simula
         }
         ended += engine.batch(settings.events / BATCHES).responses.len() as u64;
     }
-    let batches: Vec<Batch> = (0..BATCHES).map(|_| engine.batch(settings.events / BATCHES)).collect();
+    let batches: Vec<Batch<'_>> = (0..BATCHES).map(|_| engine.batch(settings.events / BATCHES)).collect();
     simulated(&batches, engine.events()).ok_or_else(|| {
         undetermined("the response time: fewer than 10 interactions end in each 25th of the simulation".into())
     })

@@ -4,6 +4,7 @@ use super::prediction::{CpuShares, Method, SteadyState};
 use super::rates::Rates;
 
 /// Sums over states, each weighted by its probability.
+#[derive(Clone)]
 pub(super) struct Steady<'a> {
     rates: &'a Rates,
     cpu: CpuShares,
@@ -56,6 +57,21 @@ impl<'a> Steady<'a> {
         self.pages += weight * f64::from(pages);
         if rates.channels != u32::MAX {
             self.served += weight * f64::from(rates.served(pages)) / f64::from(rates.channels);
+        }
+    }
+
+    /// The sums of both.
+    pub fn plus(&self, other: &Steady<'_>) -> Steady<'a> {
+        Steady {
+            rates: self.rates,
+            cpu: self.cpu.plus(&other.cpu),
+            throughput: self.throughput + other.throughput,
+            fault_rate: self.fault_rate + other.fault_rate,
+            busy: self.busy + other.busy,
+            present: self.present + other.present,
+            eligible: self.eligible + other.eligible,
+            pages: self.pages + other.pages,
+            served: self.served + other.served,
         }
     }
 

@@ -94,13 +94,14 @@ impl<'a> Renamed<'a> {
     fn cost(&self, cost: &Cost) -> Cost {
         let mut clean = cost.clone();
         clean.at = self.point(&cost.at);
-        clean.doubts = cost.doubts.iter().map(|doubt| self.doubt(doubt)).collect();
+        let text = |text: &str| self.text(text, &cost.operation);
+        clean.doubts = cost.doubts.iter().map(|doubt| self.doubt(doubt, &cost.operation)).collect();
         for round in &mut clean.rounds {
             round.cpu = self.cpu(round.cpu);
-            round.lost = round.lost.as_deref().map(|why| self.text(why));
+            round.lost = round.lost.as_deref().map(text);
         }
         if let Some(tails) = &mut clean.tails {
-            tails.left_out = tails.left_out.as_deref().map(|why| self.text(why));
+            tails.left_out = tails.left_out.as_deref().map(text);
         }
         for term in clean.terms.iter_mut().chain(&mut clean.explained_by) {
             term.operation = self.named(&term.operation);
@@ -118,8 +119,8 @@ impl<'a> Renamed<'a> {
         Skip {
             operation: self.named(&skip.operation),
             at: self.point(&skip.at),
-            reason: self.text(&skip.reason),
-            remedy: self.text(&skip.remedy),
+            reason: self.text(&skip.reason, &skip.operation),
+            remedy: self.text(&skip.remedy, &skip.operation),
         }
     }
 
@@ -133,20 +134,26 @@ impl<'a> Renamed<'a> {
         }
     }
 
-    fn doubt(&self, doubt: &Doubt) -> Doubt {
+    /// A doubt of a cost of this operation.
+    fn doubt(&self, doubt: &Doubt, operation: &str) -> Doubt {
         match doubt {
-            Doubt::RoundLost { reason } => Doubt::RoundLost { reason: self.text(reason) },
-            Doubt::Implausible { than } => Doubt::Implausible { than: self.text(than) },
+            Doubt::RoundLost { reason } => Doubt::RoundLost { reason: self.text(reason, operation) },
+            Doubt::Implausible { than } => Doubt::Implausible { than: self.text(than, operation) },
             Doubt::Inherited { from, doubt } => {
-                Doubt::Inherited { from: self.named(from), doubt: Box::new(self.doubt(doubt)) }
+                let id = from.split('@').next().unwrap_or_default();
+                Doubt::Inherited { from: self.named(from), doubt: Box::new(self.doubt(doubt, id)) }
             }
             other => other.clone(),
         }
     }
 
-    /// Words of howslow's own, without the paths and names that it put into them.
-    fn text(&self, text: &str) -> String {
-        without_paths(text, |word| word == self.host || self.own.contains_key(word))
+    /// Words of howslow's own about an operation, without the paths and names that it put into them. Those about an operation of the
+    /// user's may quote what he wrote, or what his program printed: none of them stay.
+    fn text(&self, text: &str, operation: &str) -> String {
+        match (self.known)(operation) {
+            true => without_paths(text, |word| word == self.host || self.own.contains_key(word)),
+            false => "…".into(),
+        }
     }
 }
 
@@ -188,13 +195,25 @@ mod tests {
         let mut own = run.costs[0].clone();
         own.operation = "command: zeta-secret --key /home/zeta-secret/x".into();
         own.summary = own.operation.clone();
-        own.doubts = vec![Doubt::RoundLost { reason: "cannot open\n/srv/zeta-secret/file on builder-17".into() }];
+        let quoted = || "--prepare 'zeta-secret customer 7' ended with exit status 1".to_string();
+        own.doubts = vec![Doubt::RoundLost { reason: quoted() }, Doubt::Implausible { than: own.operation.clone() }];
+        own.rounds.iter_mut().for_each(|round| round.lost = Some(quoted()));
+        run.costs[0].doubts = vec![
+            Doubt::RoundLost { reason: "cannot open\n/srv/zeta-secret/file on builder-17".into() },
+            Doubt::Inherited { from: own.name(), doubt: Box::new(own.doubts[0].clone()) },
+        ];
         own.at = own.at.with("file", Value::Word("/srv/zeta-secret".into()));
         run.skipped.push(Skip {
-            operation: own.operation.clone(),
+            operation: run.costs[0].operation.clone(),
             at: own.at.clone(),
             reason: "zeta-secret is not at /home/zeta-secret/bin".replacen("zeta-secret", "builder-17", 1),
             remedy: "create ~/zeta-secret with --key=/zeta-secret,host=builder-17; see /proc/sys/vm/swappiness".into(),
+        });
+        run.skipped.push(Skip {
+            operation: own.operation.clone(),
+            at: Point::default(),
+            reason: quoted(),
+            remedy: quoted(),
         });
         run.costs.push(own);
         run

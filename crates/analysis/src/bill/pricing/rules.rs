@@ -239,8 +239,8 @@ impl Rules<'_> {
         }
     }
 
-    /// The share of reads whose bytes are not in the private caches: all if more is read, on and on, than these hold; else
-    /// one for each file that is opened for the first time.
+    /// The share of reads whose bytes are not in the private caches: all if more is read, on and on, than these hold, if no
+    /// name was looked up twice, or if names are too many to stay there; else one for each file that is opened for the first time.
     fn read_share(&self, call: &CallCount) -> f64 {
         let goes_on = call.call == "read" && 2 * self.calls(&["lseek"]) < call.count;
         match self.met {

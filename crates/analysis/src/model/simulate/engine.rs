@@ -8,7 +8,6 @@ use fastrand::Rng;
 
 use super::batches::Batch;
 use super::script::{Ended, Log, Request};
-use crate::model::prediction::{Method, SteadyState};
 use crate::model::rates::{Rates, VISITS};
 use crate::model::steady::Steady;
 use crate::model::system::{Spread, System};
@@ -165,19 +164,13 @@ impl<'a> Engine<'a> {
     }
 
     /// Plays so many events, and gives what was counted in them.
-    pub fn batch(&mut self, events: u64) -> Batch {
+    pub fn batch(&mut self, events: u64) -> Batch<'a> {
         self.start_batch();
         for _ in 0..events {
             self.step();
         }
         self.events += events;
-        let (time, responses) = (self.time - self.began, sorted(self.responses.drain(..)));
-        let state = SteadyState {
-            throughput: responses.len() as f64 / time,
-            response_s: responses.iter().sum::<f64>() / responses.len().max(1) as f64,
-            ..self.steady.prediction(Method::Simulation, time)
-        };
-        Batch { state, responses }
+        Batch { steady: self.steady.clone(), time: self.time - self.began, responses: sorted(self.responses.drain(..)) }
     }
 
     pub fn play_for(&mut self, seconds: f64) {

@@ -2,7 +2,8 @@
 
 use super::figures;
 use crate::model::{
-    FaultCurve, ModelError, PageSource, SimulationSettings, Spread, System, bounds, predict_exactly, simulate,
+    CurvePoint, FaultCurve, ModelError, PageSource, SimulationSettings, Spread, System, bounds, predict_exactly,
+    simulate,
 };
 
 /// Systems with each part: fixed faults, faults over memory, by depth, zram, several CPUs, other waits, no limit, no thinking.
@@ -53,6 +54,28 @@ fn intervals_hold_the_exact_figures() {
     }
     // Of 95 % intervals; figures of one system stand and fall together.
     assert!(f64::from(held) > 0.9 * f64::from(all), "{held} of {all} intervals hold the exact figure");
+}
+
+#[test]
+fn figures_of_page_faults_that_few_parts_of_the_simulation_hold_are_those_of_all_together() {
+    // Only four users at once fault: with their pages 500 times a second, about every 20th part of the time.
+    let point = |share_bytes, per_s: f64| CurvePoint { share_bytes, per_s: per_s.into() };
+    let system = System {
+        users: 4,
+        think_s: 1.0.into(),
+        user_s: 0.1.into(),
+        memory_bytes: Some(64 << 20),
+        faults: FaultCurve::Points(vec![point(16 << 20, 500.0), point(32 << 20, 0.0)]),
+        page_device: PageSource { service_s: 0.001.into(), channels: Some(1), ..PageSource::default() },
+        ..System::default()
+    };
+    let exact = predict_exactly(&system).expect("a system").between_faults_s;
+    for seed in 1..=4 {
+        let found = simulate(&system, &SimulationSettings { events: 100_000, seed }).expect("a simulation").prediction;
+        let [value, low, high] = [&found.value, &found.low, &found.high].map(|state| state.between_faults_s);
+        assert!(low < exact && exact < high, "seed {seed}: {exact} s is not within {low} to {high}");
+        assert!((value / exact).ln().abs() < 0.25, "seed {seed}: {value} instead of {exact} s");
+    }
 }
 
 #[test]

@@ -89,7 +89,7 @@ pub(super) fn before(
     let predicted = |configuration: &Configuration| forecast(&demands, configuration, script(configuration).as_ref());
     let before: Vec<_> = all.iter().map(predicted).collect();
     let (demands, half) = (Some(demands), Vec::new());
-    let forecasts = Forecasts { usual, demands, alone: measured, flushed: without, crowds, before, half };
+    let forecasts = Forecasts { usual, demands, alone: measured, flushed: without, before, half };
     keep(plan, &forecasts);
     Ok(Predicted { forecasts, draw })
 }
