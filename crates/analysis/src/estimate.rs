@@ -7,7 +7,7 @@ use crate::levels::{self, LevelRounds};
 use crate::prior::Prior;
 pub use crate::reading::{Clocking, Reading};
 use crate::reading::{quiet_samples, samples};
-use crate::statistics::{Interval, median, quantile, sorted, two_groups};
+use crate::statistics::{Interval, median, sorted, two_groups};
 use crate::undisturbed::{ENOUGH_TRUST, Estimated, QuietRound, lowest, of_typical, undisturbed};
 
 /// What another hardware thread of the core adds to a cost that was almost never measured without it, on the log scale:
@@ -118,36 +118,6 @@ pub fn quiet_rounds(rounds: &[Round], clocking: Clocking) -> Vec<RoundFigure> {
 /// round's batches were quiet, a neighbour came and went, and lucky checks around a batch show little of what was between.
 pub(crate) fn quiet_figures(rounds: &[Round], clocking: Clocking) -> Vec<RoundFigure> {
     rounds.iter().filter_map(|round| QuietRound::of(round, clocking)).map(QuietRound::weighted).collect()
-}
-
-/// What single rounds of a cost show of its headline figure, in ns or in cycles.
-pub struct RoundsFigures {
-    headline: Estimate,
-    clocking: Clocking,
-    /// True if no batch of any round was quiet.
-    never_quiet: bool,
-}
-
-impl RoundsFigures {
-    /// Those of a cost with these rounds.
-    pub fn of(rounds: &[Round], headline: Estimate, clocking: Clocking) -> RoundsFigures {
-        let clocking = if headline == Estimate::Quiet { clocking } else { Clocking::AsRead };
-        let never_quiet = !rounds.iter().any(|round| round.quiet.contains(&true));
-        RoundsFigures { headline, clocking, never_quiet }
-    }
-
-    /// What this round says; `None` if it was lost, or if it is none of those that give the figure.
-    pub fn figure(&self, round: &Round) -> Option<RoundFigure> {
-        let alike = |figure: f64| RoundFigure { figure, weight: 1.0 };
-        let all = || samples(round, self.clocking);
-        match self.headline {
-            Estimate::Quiet if self.never_quiet => quantile(&sorted(all()), 0.1).map(alike),
-            Estimate::Quiet => QuietRound::of(round, self.clocking).map(QuietRound::weighted),
-            Estimate::Typical if round.survey == Some(false) => None,
-            Estimate::Typical => median(all()).map(alike),
-            Estimate::Best => all().reduce(f64::min).map(alike),
-        }
-    }
 }
 
 /// The rounds that weigh at least a quarter as much as the heaviest one, and three of them in any case.

@@ -9,18 +9,16 @@
 //!   the winsorized variance, with Student's t.
 //! - Six rounds or more count as one value each. Otherwise blocks count, and what neighbouring blocks have in common widens the interval:
 //!   by the sum of autocorrelations up to the first pair of lags, from lag 1 on, that is not positive.
-//! - A change must differ from 1 at the level of `alarms`, which is stricter than that of the interval, and lie outside the band.
-//! - Looking again and again finds a change by luck. By the reflection principle, a Brownian motion crosses a line at any time before
-//!   the end twice as often as at the end. So a caller that may stop on a verdict says which part of the planned time is over: half
-//!   the error is spent, and the limit is widened by the root of that part (O'Brien and Fleming, Biometrics 35:549, 1979).
+//! - A change must differ from 1 at 99 %, which is stricter than the interval, and lie beyond 1 %. Looking again and again finds a change by
+//!   luck: who takes more runs until the interval is narrow enough, as howslow does, may look at it; who stops on a verdict may not.
 //!
 //! ```
-//! use howslow_analysis::lockstep::{Block, Judging, compare};
+//! use howslow_analysis::lockstep::{Block, compare};
 //! use howslow_analysis::compare::Verdict;
 //!
 //! // 40 blocks of a drifting machine; the second thing takes 4 % longer.
 //! let block = |i: u32| Block::abba([100.0 + f64::from(i), 105.0 + f64::from(i), 104.2 + f64::from(i), 101.0 + f64::from(i)]);
-//! let found = compare(&[(0..40).map(block).collect()], Judging::default()).expect("blocks");
+//! let found = compare(&[(0..40).map(block).collect()]).expect("blocks");
 //! assert_eq!(found.verdict, Verdict::Slower);
 //! ```
 
@@ -55,8 +53,10 @@ impl Block {
 /// The blocks of a round in which two things took turns, A B, B A, B A, A B: of each its times, and whether nothing disturbed it. What
 /// remains of an odd number of turns is a block of two runs.
 pub fn blocks(base: &[(f64, bool)], other: &[(f64, bool)]) -> Vec<Block> {
+    // The product of two times below nothing, of which more was subtracted than they took, is no time.
+    let middle = |one: f64, two: f64| if one > 0.0 && two > 0.0 { (one * two).sqrt() } else { f64::NAN };
     let together = |pair: &[(f64, bool)]| match *pair {
-        [one, two] => ((one.0 * two.0).sqrt(), one.1 && two.1),
+        [one, two] => (middle(one.0, two.0), one.1 && two.1),
         _ => pair[0],
     };
     let block = |(base, other): (&[_], &[_])| {
@@ -64,22 +64,6 @@ pub fn blocks(base: &[(f64, bool)], other: &[(f64, bool)]) -> Vec<Block> {
         Block { base, other, quiet: one && two }
     };
     base.chunks(2).zip(other.chunks(2)).map(block).collect()
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Judging {
-    /// How far from 1 a ratio may lie and still be the same, as a share.
-    pub band: f64,
-    /// The share of pairs without a difference that may be called changed.
-    pub alarms: f64,
-    /// The part of the planned time that is over, if the work may stop on the verdict. `None` if the end does not depend on it.
-    pub part: Option<f64>,
-}
-
-impl Default for Judging {
-    fn default() -> Judging {
-        Judging { band: 0.01, alarms: 0.01, part: None }
-    }
 }
 
 /// The result of a comparison.
@@ -94,6 +78,10 @@ pub struct Lockstep {
     pub more: Option<f64>,
 }
 
+/// How far from 1 a ratio may lie and still be the same, as a share.
+const BAND: f64 = 0.01;
+/// The share of pairs without a difference that may be called changed.
+const ALARMS: f64 = 0.01;
 /// Nothing on a computer repeats better than this: what remains between two builds of the same thing.
 const FLOOR: f64 = 0.0005;
 /// The share of values that is left out on either side.
@@ -111,20 +99,20 @@ const ENOUGH_FOR_A_LAG: usize = 10;
 const MOST_TIMES: f64 = 1000.0;
 
 /// Compares two things from blocks in the order taken, by round. `None` without a usable block.
-pub fn compare(rounds: &[Vec<Block>], judging: Judging) -> Option<Lockstep> {
+pub fn compare(rounds: &[Vec<Block>]) -> Option<Lockstep> {
     let only_quiet = only_quiet(rounds.iter().flatten());
-    judged(rounds.iter().map(|round| log_ratios(round, only_quiet)), judging)
+    judged(rounds.iter().map(|round| log_ratios(round, only_quiet)))
 }
 
 /// The same of rounds that have a pair of processes each, and its mirror, in which all was done in the other order (empty if there
 /// was none). Their mean counts: what comes to the side that begins cancels, and is no scatter.
-pub fn compare_mirrored(rounds: &[[Vec<Block>; 2]], judging: Judging) -> Option<Lockstep> {
+pub fn compare_mirrored(rounds: &[[Vec<Block>; 2]]) -> Option<Lockstep> {
     let only_quiet = only_quiet(rounds.iter().flatten().flatten());
     let around_mean = |[one, mirror]: &[Vec<Block>; 2]| {
         let values = log_ratios(one, only_quiet);
         if mirror.is_empty() { Some(values) } else { centred(values, log_ratios(mirror, only_quiet)) }
     };
-    judged(rounds.iter().filter_map(around_mean), judging)
+    judged(rounds.iter().filter_map(around_mean))
 }
 
 /// The values of both, moved to the mean of their locations. `None` if either has none.
@@ -135,15 +123,15 @@ fn centred(one: Vec<f64>, other: Vec<f64>) -> Option<Vec<f64>> {
 }
 
 /// The verdict on rounds of logarithms of ratios.
-fn judged(rounds: impl Iterator<Item = Vec<f64>>, judging: Judging) -> Option<Lockstep> {
+fn judged(rounds: impl Iterator<Item = Vec<f64>>) -> Option<Lockstep> {
     let rounds: Vec<Vec<f64>> = rounds.filter(|round| !round.is_empty()).collect();
     let blocks = rounds.iter().map(Vec::len).sum();
     let located = located(&rounds)?;
-    let half = located.reach(0.05, judging.part);
+    let half = located.reach(0.05);
     let end = |side: f64| (located.value + side * half).exp();
     let ratio = Interval { value: located.value.exp(), low: end(-1.0), high: end(1.0) };
-    let limit = located.reach(judging.alarms, judging.part);
-    let (band, value) = (judging.band.ln_1p(), located.value);
+    let limit = located.reach(ALARMS);
+    let (band, value) = (BAND.ln_1p(), located.value);
     let verdict = match value {
         _ if value.abs() + half <= band => Verdict::Same,
         _ if value.abs() <= band.max(limit) => Verdict::Inconclusive,
@@ -152,13 +140,6 @@ fn judged(rounds: impl Iterator<Item = Vec<f64>>, judging: Judging) -> Option<Lo
     };
     let more = (verdict == Verdict::Inconclusive).then(|| more(value.abs(), band, half, limit)).flatten();
     Some(Lockstep { ratio, verdict, blocks, more })
-}
-
-/// The difference, other less base, of the two sides of blocks that share no round, with its 95 % interval, by the same rules.
-pub fn difference(blocks: &[Block]) -> Option<Interval> {
-    let located = Located::of(&blocks.iter().map(|block| block.other - block.base).collect::<Vec<_>>())?;
-    let half = located.quantile(0.05) * located.error;
-    Some(Interval::around(located.value, half))
 }
 
 /// How many times the time so far settles it: a change outside of the band, or an interval within it.
@@ -191,7 +172,7 @@ fn located(rounds: &[Vec<f64>]) -> Option<Located> {
     }
     let of_blocks = Located::of(&rounds.concat())?;
     // What rounds differ by cannot be seen within them.
-    let wider = rounds.len() > 1 && of_rounds.reach(0.05, None) > of_blocks.reach(0.05, None);
+    let wider = rounds.len() > 1 && of_rounds.reach(0.05) > of_blocks.reach(0.05);
     Some(if wider { of_rounds } else { of_blocks })
 }
 
@@ -230,12 +211,8 @@ impl Located {
     }
 
     /// How far from the value the truth lies at most, but for this error.
-    fn reach(&self, error: f64, part: Option<f64>) -> f64 {
-        let far = match part {
-            Some(part) => self.quantile(error / 2.0) / part.clamp(1e-3, 1.0).sqrt(),
-            None => self.quantile(error),
-        };
-        (far * self.error).hypot(FLOOR)
+    fn reach(&self, error: f64) -> f64 {
+        (self.quantile(error) * self.error).hypot(FLOOR)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use record::{Cost, Round};
 
-use crate::lockstep::{Block, Judging, Lockstep, blocks, compare};
+use crate::lockstep::{Block, Lockstep, blocks, compare};
 
 /// The time of a run that is compared with that of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub fn relative(base: &Cost, other: &Cost) -> Relative {
 }
 
 fn in_lockstep(rounds: &[Vec<Block>], time: ComparedTime) -> Relative {
-    match compare(rounds, Judging::default()) {
+    match compare(rounds) {
         Some(found) if found.ratio.high.is_finite() => Relative::Times { found, time },
         _ => Relative::FewPairs,
     }

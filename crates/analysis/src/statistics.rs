@@ -54,25 +54,6 @@ pub fn half_of_mean(values: &[f64]) -> f64 {
     student_95(count as u32 - 1) * (variance(values) / count as f64).sqrt()
 }
 
-/// The weighted median of (value, weight): half the weight lies on either side; between two values where the halves
-/// meet. `None` for no weight.
-pub fn weighted_median(values: &[(f64, f64)]) -> Option<f64> {
-    let mut values = values.to_vec();
-    values.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let half = values.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
-    let mut below = 0.0;
-    for (index, (value, weight)) in values.iter().enumerate() {
-        below += weight;
-        if below > half {
-            return Some(*value);
-        }
-        if below == half && half > 0.0 {
-            return Some(values.get(index + 1).map_or(*value, |next| (value + next.0) / 2.0));
-        }
-    }
-    None
-}
-
 /// A number of the standard normal distribution (Box and Muller, Ann. Math. Statist. 29:610, 1958).
 pub fn normal(random: &mut fastrand::Rng) -> f64 {
     (-2.0 * (1.0 - random.f64()).ln()).sqrt() * (std::f64::consts::TAU * random.f64()).cos()
@@ -301,16 +282,6 @@ mod tests {
         assert_eq!(quantile(&values, 1.0), Some(4.0));
         assert_eq!(quantile(&[], 0.5), None);
         assert_eq!(median([7.0]), Some(7.0));
-    }
-
-    #[test]
-    fn weights_count_as_repetitions_do() {
-        assert_eq!(weighted_median(&[(3.0, 1.0), (1.0, 1.0), (2.0, 1.0)]), Some(2.0));
-        assert_eq!(weighted_median(&[(4.0, 1.0), (1.0, 1.0)]), Some(2.5));
-        assert_eq!(weighted_median(&[(1.0, 2.0), (5.0, 1.0), (7.0, 2.0), (9.0, 2.0)]), Some(7.0));
-        assert_eq!(weighted_median(&[]), None);
-        let (plain, weighted) = ([1.0, 1.0, 4.0, 6.0, 6.0, 9.0], [(1.0, 2.0), (4.0, 1.0), (6.0, 2.0), (9.0, 1.0)]);
-        assert_eq!(weighted_median(&weighted), median(plain));
     }
 
     #[test]

@@ -221,10 +221,12 @@ fn by_slow_down(medians: &[f64], prior: &Prior) -> Option<(f64, f64)> {
     Some((median(medians.iter().copied())?.ln() - slow_down, deviation.hypot(LEAST)))
 }
 
+/// The share of a round's batches below what it shows of an operation on two CPUs.
+pub(crate) const LOW: f64 = 0.1;
+
 /// The cost of an operation on two CPUs: from the low batches of all rounds, since hardly any has both to itself, and a lucky batch
 /// would outvote all others.
 pub(crate) fn lowest(rounds: &[Round], clocking: Clocking) -> Option<Estimated> {
-    const LOW: f64 = 0.1;
     const SLOWED: f64 = 0.45;
     const STRETCH: f64 = 1.1;
     const WIDE: RoundScatter = RoundScatter { usual: 0.15, spread: 0.5, above: 1.5 };

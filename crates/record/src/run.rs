@@ -68,7 +68,7 @@ pub struct Run {
 }
 
 /// One timed thing beside another, from batches or rounds taken in turn.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimedRatio {
     /// The id of its cost.
     pub operation: String,

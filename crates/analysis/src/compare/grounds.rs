@@ -1,14 +1,14 @@
 //! What the rounds of two costs show of a difference besides the figures: whether each was undisturbed often enough, and whether both
 //! show the same layouts.
 
-use record::{Cost, Estimate, Run};
+use record::{Cost, Estimate, Round, Run};
 
 use super::conditions::Conditions;
 use super::figure::rounds_behind;
 use super::levels::ComparedLevels;
-use crate::estimate::RoundsFigures;
-use crate::reading::{Clocking, Reading, quiet_samples};
-use crate::statistics::hypergeometric_tail;
+use crate::reading::{Clocking, Reading, quiet_samples, samples};
+use crate::statistics::{hypergeometric_tail, median, quantile, sorted};
+use crate::undisturbed::LOW;
 
 /// Rounds of either that must have given its figure.
 const LEAST_ROUNDS: usize = 2;
@@ -115,9 +115,20 @@ fn relative_batches(cost: &Cost, cycle_ns: f64) -> Vec<f64> {
 /// What rounds show of the figure, over it, both net.
 fn relative_rounds(cost: &Cost, cycle_ns: f64) -> Vec<f64> {
     let clocking = clocking(cost, cycle_ns);
-    let figures = RoundsFigures::of(&cost.rounds, cost.headline, clocking);
-    let rounds = cost.rounds.iter().filter_map(|round| figures.figure(round));
-    rounds.map(|round| relative(cost, round.figure * clocking.unit())).collect()
+    let rounds = cost.rounds.iter().filter_map(|round| of_round(cost, round, clocking));
+    rounds.map(|figure| relative(cost, figure * clocking.unit())).collect()
+}
+
+/// What a round shows of the cost's figure; `None` if it was lost, or if it is none of those that give the figure.
+fn of_round(cost: &Cost, round: &Round, clocking: Clocking) -> Option<f64> {
+    let all = || samples(round, clocking);
+    match cost.headline {
+        Estimate::Quiet if cost.cpus > 1 => quantile(&sorted(all()), LOW),
+        Estimate::Quiet => median(quiet_samples(round, clocking)),
+        Estimate::Typical if round.survey == Some(false) => None,
+        Estimate::Typical => median(all()),
+        Estimate::Best => all().reduce(f64::min),
+    }
 }
 
 /// A gross figure in ns over that of the cost, both net.

@@ -16,7 +16,7 @@ pub fn anonymous(run: &Run, known: &dyn Fn(&str) -> bool, selects: &dyn Fn(&str)
         return run.clone();
     }
     let names = Renamed::of(run, known);
-    Run {
+    let mut clean = Run {
         id: NAMELESS.into(),
         // The month is enough.
         started: run.started.get(..7).unwrap_or_default().into(),
@@ -31,7 +31,9 @@ pub fn anonymous(run: &Run, known: &dyn Fn(&str) -> bool, selects: &dyn Fn(&str)
         skipped: run.skipped.iter().map(|skip| names.skip(skip)).collect(),
         ratios: run.ratios.iter().map(|ratio| names.ratio(ratio)).collect(),
         ..run.clone()
-    }
+    };
+    clean.note_units();
+    clean
 }
 
 fn settings(run: &Run, selects: &dyn Fn(&str) -> bool) -> Settings {
@@ -83,7 +85,11 @@ impl<'a> Renamed<'a> {
         if (self.known)(id) { name.into() } else { self.own.get(id).cloned().unwrap_or_else(|| "own".into()) }
     }
 
-    fn point(&self, point: &Point) -> Point {
+    /// The point of an operation. Axes and values of the user's own are his words.
+    fn point(&self, operation: &str, point: &Point) -> Point {
+        if !(self.known)(operation) {
+            return Point::default();
+        }
         let plain_value = |value: &Value| match value {
             Value::Word(word) if plain(word) != *word => Value::Word("other".into()),
             value => value.clone(),
@@ -93,7 +99,7 @@ impl<'a> Renamed<'a> {
 
     fn cost(&self, cost: &Cost) -> Cost {
         let mut clean = cost.clone();
-        clean.at = self.point(&cost.at);
+        clean.at = self.point(&cost.operation, &cost.at);
         let text = |text: &str| self.text(text, &cost.operation);
         clean.doubts = cost.doubts.iter().map(|doubt| self.doubt(doubt, &cost.operation)).collect();
         for round in &mut clean.rounds {
@@ -104,12 +110,12 @@ impl<'a> Renamed<'a> {
             tails.left_out = tails.left_out.as_deref().map(text);
         }
         for term in clean.terms.iter_mut().chain(&mut clean.explained_by) {
+            term.at = self.point(&term.operation, &term.at);
             term.operation = self.named(&term.operation);
-            term.at = self.point(&term.at);
         }
         if !(self.known)(&cost.operation) {
             clean.operation = self.named(&cost.operation);
-            (clean.summary, clean.group, clean.at) = (String::new(), "own".into(), Point::default());
+            (clean.summary, clean.group) = (String::new(), "own".into());
             (clean.like, clean.tallies, clean.per) = (Vec::new(), BTreeMap::new(), plain(&cost.per));
         }
         clean
@@ -118,7 +124,7 @@ impl<'a> Renamed<'a> {
     fn skip(&self, skip: &Skip) -> Skip {
         Skip {
             operation: self.named(&skip.operation),
-            at: self.point(&skip.at),
+            at: self.point(&skip.operation, &skip.at),
             reason: self.text(&skip.reason, &skip.operation),
             remedy: self.text(&skip.remedy, &skip.operation),
         }
@@ -127,9 +133,9 @@ impl<'a> Renamed<'a> {
     fn ratio(&self, ratio: &record::TimedRatio) -> record::TimedRatio {
         record::TimedRatio {
             operation: self.named(&ratio.operation),
-            at: self.point(&ratio.at),
+            at: self.point(&ratio.operation, &ratio.at),
             base: self.named(&ratio.base),
-            base_at: self.point(&ratio.base_at),
+            base_at: self.point(&ratio.base, &ratio.base_at),
             ..ratio.clone()
         }
     }
@@ -211,10 +217,17 @@ mod tests {
         });
         run.skipped.push(Skip {
             operation: own.operation.clone(),
-            at: Point::default(),
+            at: Point::default().with("zeta-axis", Value::Word("zetacorp".into())),
             reason: quoted(),
             remedy: quoted(),
         });
+        run.ratios.push(record::TimedRatio {
+            operation: own.operation.clone(),
+            at: Point::default().with("customer", Value::Word("zetabank".into())),
+            base: run.costs[0].operation.clone(),
+            ..record::TimedRatio::default()
+        });
+        run.units.insert("zeta-bytes".into(), record::Unit::Bytes);
         run.costs.push(own);
         run
     }

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use analysis::lockstep::{Block, Judging, blocks, compare};
+use analysis::lockstep::{Block, blocks, compare};
 
 use crate::alternate::first_turn;
 use crate::batch::{RoundPlan, RoundSamples};
@@ -149,7 +149,7 @@ impl Schedule<'_> {
         let Some(base) = alive.next() else { return true };
         alive.all(|other| {
             let rounds = self.common(base, other);
-            let found = compare(&rounds, Judging::default());
+            let found = compare(&rounds);
             let wanted = PART_OF_PRECISION * self.settings.precision;
             rounds.len() >= ENOUGH.max(self.settings.rounds as usize)
                 && found.is_some_and(|found| found.ratio.half() / found.ratio.value <= wanted)

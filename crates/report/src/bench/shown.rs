@@ -141,7 +141,7 @@ impl BenchShown {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use analysis::lockstep::{Block, Judging, compare};
+    use analysis::lockstep::{Block, compare};
 
     use super::*;
 
@@ -150,7 +150,7 @@ pub(crate) mod tests {
             let off = scatter * f64::from(at % 5) - 2.0 * scatter;
             Block { base: 100.0, other: 100.0 * ratio * (1.0 + off), quiet: true }
         };
-        let compared = compare(&[(0..40).map(block).collect()], Judging::default());
+        let compared = compare(&[(0..40).map(block).collect()]);
         BenchRow {
             name: name.into(),
             times: Some([100.0, 100.0 * ratio]),

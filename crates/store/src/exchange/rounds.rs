@@ -1,7 +1,7 @@
 //! What each round of a cost holds, for formats that hold repetitions.
 
 use analysis::estimate::{Clocking, quiet_rounds, typical_medians};
-use analysis::statistics::weighted_median;
+use analysis::statistics::weighted_quantile;
 use record::{Cost, Estimate};
 
 /// The net cost that each round gives, in ns, in the order taken. They lie around the quoted figure: at the run's clock if the
@@ -14,7 +14,7 @@ pub(crate) fn round_ns(cost: &Cost) -> Vec<f64> {
     };
     let weighted: Vec<(f64, f64)> = stated.iter().map(|stated| (stated.figure, stated.weight)).collect();
     let gross = cost.gross_ns.get(cost.headline).0;
-    let scale = weighted_median(&weighted).map_or(f64::NAN, |middle| gross / middle);
+    let scale = weighted_quantile(&weighted, 0.5).map_or(f64::NAN, |middle| gross / middle);
     let subtracted = gross - cost.quoted().0;
     let net: Vec<f64> =
         weighted.iter().map(|(figure, _)| figure * scale - subtracted).filter(|ns| ns.is_finite()).collect();

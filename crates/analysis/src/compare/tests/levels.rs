@@ -107,3 +107,21 @@ fn runs_at_both_of_two_layouts_differ_only_if_their_shares_do() {
     );
     assert_eq!(verdict(&at_layouts(100.0, 18, 0), &at_layouts(130.0, 0, 18)), Verdict::Slower);
 }
+
+#[test]
+fn of_two_cpus_the_low_batches_of_all_rounds_show_layouts() {
+    // The figure is the tenth part of each round's batches, whichever of them were undisturbed.
+    let lucky_at = |times: f64| {
+        let mut run = run(&[("a.x", 100.0 * times, 10.0 * times)]);
+        run.costs[0].cpus = 2;
+        let model = run.costs[0].rounds[0].clone();
+        let batches: Vec<f64> = (0..20).map(|batch| times * if batch < 4 { 100.0 } else { 135.0 }).collect();
+        let round = |round: usize| {
+            let lucky = if round % 2 == 0 { 0..3 } else { 17..20 };
+            Round { ns: batches.clone(), quiet: (0..20).map(|batch| lucky.contains(&batch)).collect(), ..model.clone() }
+        };
+        run.costs[0].rounds = (0..10).map(round).collect();
+        run
+    };
+    assert_eq!(against(&lucky_at(1.0), &lucky_at(1.35)).verdict, Verdict::Slower);
+}

@@ -1,6 +1,6 @@
 //! What was taken of two builds, judged: rows of the page, the gate, the files of `--markdown` and `--badge`.
 
-use analysis::lockstep::{Judging, compare_mirrored};
+use analysis::lockstep::compare_mirrored;
 use instruments::bench::RacedBenchmark;
 use record::printable;
 use report::document::BenchDocument;
@@ -13,7 +13,7 @@ use crate::verbs::time::args::{BenchArgs, TimeArgs};
 const FEW: f64 = 0.2;
 
 pub(super) fn row(raced: &RacedBenchmark) -> BenchRow {
-    let compared = compare_mirrored(&raced.rounds, Judging::default());
+    let compared = compare_mirrored(&raced.rounds);
     let blocks = raced.blocks().count();
     let quiet = raced.blocks().filter(|block| block.quiet).count();
     let quiet = if blocks == 0 { 0.0 } else { quiet as f64 / blocks as f64 };
