@@ -72,9 +72,12 @@ fn begin() -> std::process::ExitCode {
     if let Some(served) = served {
         return output::finish(served.map(|()| output::Outcome::Done).map_err(|why| output::Misuse(why).into()));
     }
-    // A file beyond `ulimit -f` is then an error of the write, as one on a full disk is. A handler ends with exec, so commands that
-    // are started have the signal as it was.
-    let _ = signal_hook::flag::register(rustix::process::Signal::XFSZ.as_raw(), std::sync::Arc::default());
+    // A file beyond `ulimit -f` is then an error of the write, as one on a full disk is. A handler ends with exec, and a signal that is
+    // ignored stays so: commands that are started have it as it was.
+    let too_large = rustix::process::Signal::XFSZ.as_raw();
+    if !system::ignored::is_ignored(too_large) {
+        let _ = signal_hook::flag::register(too_large, std::sync::Arc::default());
+    }
     // A shell requests what may follow, and nothing else is done.
     clap_complete::CompleteEnv::with_factory(cli::command).shells(complete::SHELLS).complete();
     let command = cli::parse();

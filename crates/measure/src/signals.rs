@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 
+use system::ignored::is_ignored;
+
 use crate::error::MeasureError;
 
 /// The event that ended the work early.
@@ -81,12 +83,4 @@ impl Drop for Signals {
             UNWATCHED.store(true, Ordering::Relaxed);
         }
     }
-}
-
-fn is_ignored(signal: i32) -> bool {
-    // SAFETY: the structure consists of numbers, and of an optional function that zero leaves out.
-    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    // SAFETY: without a new action nothing is changed; the old one is written to a place of its type.
-    let status = unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut action) };
-    status == 0 && action.sa_sigaction == libc::SIG_IGN
 }

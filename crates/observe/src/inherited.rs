@@ -3,6 +3,7 @@
 use std::io;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
+use system::ignored::{is_ignored, was_pipe_ignored};
 
 /// What was changed.
 #[derive(Clone, Debug)]
@@ -16,11 +17,7 @@ impl Inherited {
     /// kernel keep the ends of children, which it forgets where `SIGCHLD` is ignored.
     pub(crate) fn change() -> Inherited {
         let open_files = system::machine::raise_open_files();
-        // SAFETY: the kernel's structure for an action consists of numbers, for which zero is a value.
-        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-        // SAFETY: the place lives through the call and has the type that sigaction(2) writes; nothing is changed.
-        unsafe { libc::sigaction(libc::SIGCHLD, std::ptr::null(), &raw mut action) };
-        let ignores_ends = action.sa_sigaction == libc::SIG_IGN;
+        let ignores_ends = is_ignored(libc::SIGCHLD);
         if ignores_ends {
             // SAFETY: the default action of this signal runs no code of this program.
             unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
@@ -30,9 +27,10 @@ impl Inherited {
 
     /// Gives it back to the calling process. Allocates nothing, so it may be called between fork and exec. Fails if a limit cannot be set.
     pub(crate) fn restore(&self) -> io::Result<()> {
-        if self.ignores_ends {
+        let ignored = [(libc::SIGCHLD, self.ignores_ends), (libc::SIGPIPE, was_pipe_ignored())];
+        for (signal, _) in ignored.into_iter().filter(|(_, ignored)| *ignored) {
             // SAFETY: ignoring a signal runs no code of this program.
-            unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+            unsafe { libc::signal(signal, libc::SIG_IGN) };
         }
         Ok(setrlimit(Resource::Nofile, self.open_files)?)
     }

@@ -19,6 +19,7 @@ use std::thread;
 
 use record::Usage;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use system::machine::TaskStat;
 
 use crate::cgroup::numbers_in;
@@ -83,7 +84,7 @@ impl Tracer {
             let seized = sys::seize(id).map_err(|error| refusal::sentence(id, &error));
             let go_on = seized.is_ok();
             let _ = sender.send(seized);
-            let _ = answer.write_all(&[1]);
+            let _ = answer.write_all(&[u8::from(go_on)]);
             if go_on {
                 tracing::follow(&shared, detail);
             }
@@ -94,8 +95,12 @@ impl Tracer {
             rustix::io::write(&id_writer, &id.to_ne_bytes())?;
             // If howslow was killed meanwhile, no answer comes.
             let mut ready = [PollFd::new(&answered, PollFlags::IN)];
+            let mut followed = [0];
             match poll(&mut ready, Some(&ANSWERED))? {
                 0 => Err(io::ErrorKind::TimedOut.into()),
+                _ if rustix::io::read(&answered, &mut followed)? == 0 || followed == [0] => {
+                    Err(Errno::PERM.into())
+                }
                 _ => Ok(()),
             }
         };
@@ -135,7 +140,7 @@ impl Drop for Tracer {
 }
 
 impl Awaited {
-    /// The tracer of the command that was started. The error is a sentence: why it is not followed. It runs all the same.
+    /// The tracer of the command that was started. The error is a sentence: why it is not followed. Then it executes no program.
     pub(crate) fn started(self) -> Result<Tracer, String> {
         self.seized.recv().unwrap_or_else(|_| Err("the command did not tell its number".into()))?;
         Ok(Tracer { board: self.board })

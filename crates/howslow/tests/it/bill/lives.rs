@@ -134,14 +134,15 @@ fn a_process_is_watched_until_it_ends() {
     let _ = (asleep.wait(), over.wait());
 }
 
-/// As from a service manager that ignores the ends of its children, and from a shell with few open files.
+/// As from a service manager that ignores the ends of its children, closed pipes and files that are too large, and from a shell with few open
+/// files.
 #[test]
 fn what_howslow_inherited_is_inherited_by_the_command() {
-    const CREATOR: [&str; 3] = ["sh", "-c", "ulimit -Sn 48; exec env --ignore-signal=CHLD \"$0\" \"$@\""];
+    const CREATOR: [&str; 3] = ["sh", "-c", "ulimit -Sn 48; exec env --ignore-signal=CHLD,PIPE,XFSZ \"$0\" \"$@\""];
     let data = folder();
     // The highest signals are the C library's.
     let print = "/^SigIgn/ { print substr($2, 10) } /open files/ { print $4 }";
-    let (command, expected) = (["awk", print, "/proc/self/status", "/proc/self/limits"], "0010000\n48\n");
+    let (command, expected) = (["awk", print, "/proc/self/status", "/proc/self/limits"], "1011000\n48\n");
     let output = |words: &[&str]| {
         let mut creator = Command::new(CREATOR[0]);
         creator.env("HOWSLOW_DATA", data.path()).env("HOWSLOW_PRICES", "kept").args(&CREATOR[1..]).args(words);
