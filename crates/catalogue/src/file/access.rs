@@ -204,17 +204,13 @@ fn summed(
     mut next: impl FnMut() -> Result<u64, Failure> + 'static,
 ) -> Result<Loop, Failure> {
     let expected = sum(&pattern(setting, setting.size()?)).wrapping_mul(blocks);
-    let [total, started, finished] = handles(Cell::new(0_u64));
+    let [total, sum] = handles(Cell::new(0_u64));
     let reading = repeat(move || {
         total.set(total.get().wrapping_add(next()?));
         Ok(())
     });
-    let reading = reading.before(move |_| {
-        started.set(0);
-        Ok(())
-    });
     Ok(reading.verify(move |times| {
-        ensure(finished.get() == expected.wrapping_mul(times), || "the bytes read do not add up to those written")
+        ensure(sum.replace(0) == expected.wrapping_mul(times), || "the bytes read do not add up to those written")
     }))
 }
 

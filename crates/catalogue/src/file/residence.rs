@@ -4,7 +4,6 @@
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::ptr::null_mut;
 use std::time::Duration;
 
 use operation::Failure;
@@ -13,7 +12,8 @@ use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
 use rustix::param::page_size;
 
-use crate::kit::library::{self, fadvise, fstat, fsync, mmap, munmap};
+use crate::kit::Mapping;
+use crate::kit::library::{self, fadvise, fstat, fsync};
 
 /// The numbers by which `statfs` identifies file systems that keep everything in memory: tmpfs and ramfs.
 const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58F6];
@@ -307,16 +307,13 @@ fn walk(file: BorrowedFd<'_>, pages: u64, each: &mut dyn FnMut(u64, bool)) -> Re
     let mut inside = vec![0_u8; (PIECE / page).min(pages) as usize];
     for first in (0..pages).step_by((PIECE / page) as usize) {
         let count = (PIECE / page).min(pages - first) as usize;
-        // SAFETY: the kernel chooses the address, so the mapping replaces nothing; nothing accesses its pages.
+        let range = (first * page, count * page as usize);
         let mapped =
-            unsafe { mmap(null_mut(), count * page as usize, ProtFlags::READ, MapFlags::SHARED, file, first * page) };
-        let place = mapped.map_err(|error| call("mmap", error))?;
+            Mapping::of_file(ProtFlags::READ, MapFlags::SHARED, file, range).map_err(|error| call("mmap", error))?;
         // SAFETY: the mapping is ours, and the list has a byte for each of its pages.
-        let status = unsafe { libc::mincore(place, count * page as usize, inside.as_mut_ptr()) };
-        let reported = if status == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) };
-        // SAFETY: the mapping is ours, and nothing refers to it.
-        let _ = unsafe { munmap(place, count * page as usize) };
-        reported.map_err(|error| refused_or_failed("mincore", error))?;
+        if unsafe { libc::mincore(mapped.address(), range.1, inside.as_mut_ptr()) } != 0 {
+            return Err(refused_or_failed("mincore", std::io::Error::last_os_error()));
+        }
         inside[..count].iter().zip(first..).for_each(|(&state, page)| each(page, state & 1 == 1));
     }
     Ok(())

@@ -208,8 +208,8 @@ impl Slots {
     }
 }
 
-/// A page where the kernel chose: below the latest mapping, with which it merges. It stays mapped until [`unmap`](Self::unmap).
-pub(crate) struct Anywhere(usize);
+/// A page where the kernel chose: below the latest mapping, with which it merges. Dropping it unmaps it.
+pub(crate) struct Anywhere(pub(crate) usize);
 
 impl Anywhere {
     #[inline(always)]
@@ -217,10 +217,12 @@ impl Anywhere {
         // SAFETY: the kernel chooses a free address, so no memory in use is replaced.
         Ok(Anywhere(unsafe { invoke!(mmap, 0, PAGE, BOTH, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) }?))
     }
+}
 
-    pub(crate) fn unmap(self) -> Result<(), Failure> {
+impl Drop for Anywhere {
+    fn drop(&mut self) {
         // SAFETY: the page is this one's, and nothing refers to it.
-        exactly(0, unsafe { invoke!(munmap, self.0, PAGE) }?)
+        let _ = unsafe { invoke!(munmap, self.0, PAGE) };
     }
 }
 
@@ -277,7 +279,9 @@ mod tests {
         assert!(touching > 32, "{touching} of 63 pages lie below the one before");
         let first = pages.windows(2).position(below).expect("two neighbours");
         assert_eq!(mappings(pages[first + 1].0, 2 * PAGE), 1, "two neighbours are one mapping");
-        pages.into_iter().for_each(|page| page.unmap().expect("a page less"));
+        let (last, before) = (pages[63].0, mappings(pages[63].0, PAGE));
+        drop(pages);
+        assert_eq!((before, mappings(last, PAGE)), (1, 0));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::ptr::null_mut;
 
 use operation::Failure;
 use rustix::fd::AsFd;
+use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 use super::huge::{HUGE, is_of_this_size, withheld};
@@ -43,15 +44,24 @@ impl Mapping {
 
     /// The beginning of a file, read-only.
     pub(crate) fn shared(file: impl AsFd, length: usize) -> Result<Mapping, Failure> {
-        // SAFETY: the kernel chooses the address, so no existing mapping is replaced.
-        let start = unsafe { mmap(null_mut(), length, ProtFlags::READ, MapFlags::SHARED, file, 0) }?;
-        Ok(Mapping { start: start.cast(), length })
+        Ok(Mapping::of_file(ProtFlags::READ, MapFlags::SHARED, file, (0, length))?)
     }
 
     /// The beginning of a file, writable without changing the file.
     pub(crate) fn private(file: impl AsFd, length: usize) -> Result<Mapping, Failure> {
+        Ok(Mapping::of_file(writable(), MapFlags::PRIVATE, file, (0, length))?)
+    }
+
+    /// So many bytes of a file from an offset on, a multiple of the page.
+    #[inline(always)]
+    pub(crate) fn of_file(
+        access: ProtFlags,
+        flags: MapFlags,
+        file: impl AsFd,
+        (offset, length): (u64, usize),
+    ) -> Result<Mapping, Errno> {
         // SAFETY: the kernel chooses the address, so no existing mapping is replaced.
-        let start = unsafe { mmap(null_mut(), length, writable(), MapFlags::PRIVATE, file, 0) }?;
+        let start = unsafe { mmap(null_mut(), length, access, flags, file, offset) }?;
         Ok(Mapping { start: start.cast(), length })
     }
 
@@ -88,14 +98,21 @@ impl Mapping {
     }
 
     /// The bytes of a mapped file that nothing writes or truncates.
+    #[inline(always)]
     pub(crate) fn bytes(&self) -> &[u8] {
         // SAFETY: the bytes are mapped as long as `self` lives, and the scratch file behind them stays as it is.
         unsafe { std::slice::from_raw_parts(self.start, self.length) }
     }
 
     pub(crate) fn advise(&self, advice: Advice) -> Result<(), Failure> {
-        // SAFETY: the range is this mapping, and advice on page sizes does not change its content.
-        Ok(unsafe { madvise(self.address(), self.length, advice) }?)
+        self.advise_on(advice, 0, self.length)
+    }
+
+    /// The same for this number of bytes from `offset` on, as far as they are mapped.
+    pub(crate) fn advise_on(&self, advice: Advice, offset: usize, length: usize) -> Result<(), Failure> {
+        let length = length.min(self.length.saturating_sub(offset));
+        // SAFETY: the range lies in this mapping, and advice on page sizes and on what is read does not change its content.
+        Ok(unsafe { madvise(self.address().wrapping_byte_add(offset), length, advice) }?)
     }
 
     /// Drops all pages, `piece` bytes at a time. The next touch of each page faults.

@@ -1,6 +1,6 @@
 //! Calls on the address space: mapping, protecting and dropping memory.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -44,20 +44,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     CALL.id("call.mmap.merging")
         .summary("map a page of anonymous memory beside the last one, so that the kernel merges both mappings")
         .calls(&["mmap"])
-        .prepare(|_| {
-            let [first, made] = handles(RefCell::new(Vec::with_capacity(MAPPED as usize)));
-            let mapping = Loop::new(move |times| {
-                let mut made = made.borrow_mut();
-                (0..times).try_for_each(|_| {
-                    made.push(Anywhere::map()?);
-                    Ok(())
-                })
-            });
-            tried(mapping.at_most(MAPPED).verify(move |times| {
-                exactly(times as usize, first.borrow().len())?;
-                first.borrow_mut().drain(..).try_for_each(Anywhere::unmap)
-            }))
-        }),
+        .prepare(|_| tried(producing(Anywhere::map).at_most(MAPPED))),
     CALL.named("call.munmap", "unmap an untouched page of anonymous memory between guard pages: a whole mapping")
         .version(2)
         .prepare(|_| refilled(MAPPED, Slots::new(MAPPED as usize)?, Slots::map, Slots::unmap)),
@@ -157,7 +144,7 @@ pub(crate) const OPERATIONS: &[Operation] = &[
         tried(repeat(seal).at_most(SEALED).batches(FILES as u32))
     }),
     CALL.named("call.map_shadow_stack", "map a shadow stack page, which only calls and returns write").prepare(|_| {
-        let make = || Ok(Mapped(call::map_shadow_stack(Null, PAGE, 0)?));
+        let make = || Ok(Anywhere(call::map_shadow_stack(Null, PAGE, 0)?));
         tried(producing(make))
     }),
     CALL.named(
@@ -230,14 +217,4 @@ fn lengthening(area: Area) -> Result<Loop, Failure> {
 fn written(area: &Area, page: usize) -> Result<(), Failure> {
     area.touch(page);
     Ok(())
-}
-
-/// A page that the kernel mapped at an address of its choice. It is unmapped when dropped.
-struct Mapped(usize);
-
-impl Drop for Mapped {
-    fn drop(&mut self) {
-        // SAFETY: the page is this one's, and nothing refers to it.
-        let _ = unsafe { invoke!(munmap, self.0, PAGE) };
-    }
 }

@@ -211,11 +211,13 @@ struct Ending {
 impl Ending {
     fn new() -> Result<Ending, Failure> {
         let area = Area::new(256)?;
+        let parent = std::process::id();
         let pid = fork(|| {
-            (0..256).for_each(|page| area.touch(page));
-            // It is stopped, so it must not outlive this process. If it cannot be traced, it ends at once.
+            // It is stopped, so it must not outlive this process, which may have ended before. If it cannot be traced, it ends at once.
             let follows = set_parent_process_death_signal(Some(Signal::KILL));
-            if follows.is_ok() && traced_by_parent().is_ok() {
+            let lives = call::getppid().is_ok_and(|id| id as u32 == parent);
+            (0..256).for_each(|page| area.touch(page));
+            if lives && follows.is_ok() && traced_by_parent().is_ok() {
                 let _ = call::kill(std::process::id(), libc::SIGSTOP);
             }
             0

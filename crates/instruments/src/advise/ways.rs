@@ -168,10 +168,10 @@ fn mapped(
     let view = MappedView::new(file, (stretch.start, stretch.length), MapFlags::SHARED | populated)?;
     let mut window = Ahead::new(0, 0, stretch.length);
     match method {
-        Method::Mapped(Advised::Sequential) => view.advise(rustix::mm::Advice::Sequential, 0, view.length)?,
-        Method::Mapped(Advised::Random) => view.advise(rustix::mm::Advice::Random, 0, view.length)?,
+        Method::Mapped(Advised::Sequential) => view.advise(rustix::mm::Advice::Sequential, 0, view.bytes().len())?,
+        Method::Mapped(Advised::Random) => view.advise(rustix::mm::Advice::Random, 0, view.bytes().len())?,
         Method::Ahead { distance, quantity, .. } => {
-            view.advise(rustix::mm::Advice::Random, 0, view.length)?;
+            view.advise(rustix::mm::Advice::Random, 0, view.bytes().len())?;
             window = Ahead::new(distance, quantity, stretch.length);
         }
         _ => {}

@@ -109,14 +109,14 @@ fn in_huge_pages(source: &SourceFile) -> Result<(), Failure> {
     let left = residence::evict(&source.file)?;
     let view = MappedView::of(source, MapFlags::SHARED)?;
     let none = |reason: String| Failure::skip(reason, "a file system with large folios, and a file of 4 MiB or more");
-    view.advise(Advice::LinuxHugepage, 0, view.length)
+    view.advise(Advice::LinuxHugepage, 0, view.bytes().len())
         .map_err(|error| none(format!("this kernel accepts no advice on huge pages: {error}")))?;
     sum(view.bytes());
     let huge = view.huge_bytes()?;
-    if left.resident == 0 && huge * 2 >= view.length {
+    if left.resident == 0 && huge * 2 >= view.bytes().len() {
         return Ok(());
     }
-    Err(none(format!("the kernel mapped {} KiB of {} KiB by huge pages", huge >> 10, view.length >> 10)))
+    Err(none(format!("the kernel mapped {} KiB of {} KiB by huge pages", huge >> 10, view.bytes().len() >> 10)))
 }
 
 /// The sum of all records, in the plan's order.

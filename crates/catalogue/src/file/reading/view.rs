@@ -1,8 +1,6 @@
 //! A file's bytes through a read-only mapping.
 
-use std::ffi::c_void;
 use std::os::fd::AsFd;
-use std::ptr::null_mut;
 
 use operation::Failure;
 use rustix::io::Errno;
@@ -10,14 +8,10 @@ use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 use super::order::VisitPlan;
 use super::source::SourceFile;
-use crate::kit::library::{madvise, mmap, munmap};
-use crate::kit::{MemoryKind, huge_bytes};
+use crate::kit::{Mapping, MemoryKind, huge_bytes};
 
 /// A mapped part of a file; dropping it unmaps it.
-pub struct MappedView {
-    pub(crate) start: *mut c_void,
-    pub length: usize,
-}
+pub struct MappedView(pub(crate) Mapping);
 
 impl MappedView {
     /// `length` bytes from `offset` on, a multiple of the page. Skips if the file system does not support mappings.
@@ -33,10 +27,7 @@ impl MappedView {
         (offset, length): (u64, u64),
         flags: MapFlags,
     ) -> Result<MappedView, Failure> {
-        let length = length as usize;
-        // SAFETY: the kernel chooses the address, so the mapping replaces nothing.
-        let start = unsafe { mmap(null_mut(), length, access, flags, file, offset) }.map_err(not_mapped)?;
-        Ok(MappedView { start, length })
+        Mapping::of_file(access, flags, file, (offset, length as usize)).map(MappedView).map_err(not_mapped)
     }
 
     pub(super) fn of(source: &SourceFile, flags: MapFlags) -> Result<MappedView, Failure> {
@@ -47,8 +38,7 @@ impl MappedView {
     /// the round, or the process created for a pass.
     #[inline(always)]
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: the range is mapped and readable as long as `self` lives; nothing writes the file while it is measured.
-        unsafe { std::slice::from_raw_parts(self.start.cast(), self.length) }
+        self.0.bytes()
     }
 
     #[inline(always)]
@@ -59,14 +49,12 @@ impl MappedView {
     /// Gives the kernel this advice on this number of bytes from `offset` on, as far as they are mapped. Fails with the
     /// error of advice that the kernel rejects.
     pub fn advise(&self, advice: Advice, offset: u64, length: usize) -> Result<(), Failure> {
-        let length = length.min(self.length.saturating_sub(offset as usize));
-        // SAFETY: the range lies in this mapping; none of these advices changes its content.
-        Ok(unsafe { madvise(self.start.wrapping_byte_add(offset as usize), length, advice) }?)
+        self.0.advise_on(advice, offset as usize, length)
     }
 
     /// The bytes of it that the page tables map by huge pages.
     pub(super) fn huge_bytes(&self) -> Result<usize, Failure> {
-        huge_bytes(self.start, MemoryKind::OfFile)
+        huge_bytes(self.0.address(), MemoryKind::OfFile)
     }
 }
 
@@ -76,11 +64,4 @@ fn not_mapped(error: Errno) -> Failure {
         "this file system does not support mapped files",
         "a file on another file system",
     )
-}
-
-impl Drop for MappedView {
-    fn drop(&mut self) {
-        // SAFETY: the range is this mapping, and nothing borrows from it any more. A failure could only leak memory.
-        let _ = unsafe { munmap(self.start, self.length) };
-    }
 }

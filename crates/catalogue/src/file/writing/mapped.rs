@@ -51,11 +51,11 @@ impl WritableView {
     fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: the range is mapped and writable as long as `self` lives, which is borrowed exclusively; nothing else
         // maps it.
-        unsafe { std::slice::from_raw_parts_mut(self.0.start.cast(), self.0.length) }
+        unsafe { std::slice::from_raw_parts_mut(self.0.0.address().cast(), self.0.0.length) }
     }
 
     fn sync(&self) -> Result<(), Errno> {
         // SAFETY: the range is this mapping, and the call does not change its content.
-        unsafe { msync(self.0.start, self.0.length, MsyncFlags::SYNC) }
+        unsafe { msync(self.0.0.address(), self.0.0.length, MsyncFlags::SYNC) }
     }
 }

@@ -1,14 +1,14 @@
 //! What it takes the kernel to give back memory that was used: of each page the frame, or the mapping of the file's page.
 
-use std::cell::RefCell;
-
 use operation::{Axis, Failure, Loop, Operation, numbers, size, word, words};
 use rustix::param::page_size;
 
 use super::faults::{FaultCounter, all_there};
 use super::frames::room;
 use super::of_file::file_of;
-use crate::kit::{BASE, HUGE, Mapping, MemoryKind, base_pages_only, handles, huge_bytes, huge_pages, this_time, tried};
+use crate::kit::{
+    BASE, HUGE, Mapping, MemoryKind, base_pages_only, consuming, huge_bytes, huge_pages, this_time, tried,
+};
 
 /// What is mapped: base pages or huge ones of anonymous memory, or pages of a file.
 const PAGES: Axis = word("pages", words!["base", "huge", "file"]);
@@ -63,20 +63,8 @@ pub(super) const UNMAP: Operation = BASE
     });
 
 /// A loop that unmaps what `map` mapped and touched before the batch, in all no more than the large size.
-fn unmapping(size: usize, mut map: impl FnMut() -> Result<Mapping, Failure> + 'static) -> Result<Loop, Failure> {
-    let [there, made] = handles(RefCell::new(Vec::new()));
-    let unmapping = Loop::new(move |times| {
-        let mut there = there.borrow_mut();
-        there.drain(..times as usize).try_for_each(Mapping::unmap)
-    });
-    tried(unmapping.at_most((LARGE / size as u64).max(1)).before(move |times| {
-        let mut made = made.borrow_mut();
-        made.clear();
-        (0..times).try_for_each(|_| {
-            made.push(map()?);
-            Ok(())
-        })
-    }))
+fn unmapping(size: usize, map: impl FnMut() -> Result<Mapping, Failure> + 'static) -> Result<Loop, Failure> {
+    tried(consuming(map, Mapping::unmap).at_most((LARGE / size as u64).max(1)))
 }
 
 /// Memory in huge pages, which nothing splits. Fails if the kernel gave base pages.

@@ -11,7 +11,8 @@ use rustix::io::Errno;
 use super::CALLED;
 use crate::kit::library::{copy_file_range, fstat, openat, statat, syncfs, unlinkat, write};
 use crate::kit::{
-    Block, FILES, Fresh, call, consuming, create, exactly, file_of, handles, on_each, producing, scratch, tried,
+    Block, FILES, Fresh, STOCK, Tree, call, consuming, create, exactly, file_of, handles, on_each, producing, scratch,
+    tried,
 };
 
 const PAGE: u64 = 4 << 10;
@@ -38,7 +39,16 @@ pub(crate) const OPERATIONS: &[Operation] = &[
     CALLED
         .named("called.close.write", "close the only descriptor of a file that was opened for writing")
         .calls(&["close"])
-        .prepare(|setting| tried(consuming(there(setting)?, |file| exactly(0, call::close(file)?)))),
+        .version(2)
+        .prepare(|setting| {
+            // Each file has one descriptor: ext4 does more at the last one that writes.
+            let mut tree = Tree::new(setting, STOCK as usize, 0)?;
+            let open = move || {
+                let (folder, name) = tree.next();
+                Ok(openat(folder, name, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?)
+            };
+            tried(consuming(open, |file| exactly(0, call::close(file)?)))
+        }),
     ON_NEW_FILES
         .named("called.fill", "write the only block of a new file, without waiting for the device")
         .calls(&["write"])
