@@ -193,7 +193,8 @@ impl<'a> Follower<'a> {
             let verdict = decide(&facts, self.marks.entry(task.place).or_default());
             let node = &mut fleet.nodes[task.place];
             let Some(attempt) = node.attempts.last_mut() else { continue };
-            if let Some(seen) = seen.get(&task.place) {
+            // A host that does not answer is no job.
+            if let Some(seen) = seen.get(&task.place).filter(|seen| !seen.job.is_empty()) {
                 attempt.job = Some(seen.job.clone());
             }
             match verdict {
@@ -205,12 +206,11 @@ impl<'a> Follower<'a> {
                 }
             }
         }
+        // Cancelling may take long, and this program may be killed meanwhile.
+        let written = if *fleet == before { Ok(()) } else { self.folder.write(fleet) };
         let refused = self.scheduler.cancel(fleet, &cancel).into_iter().find_map(Result::err);
         events.extend(refused.map(Event::Note));
-        if *fleet != before {
-            self.folder.write(fleet)?;
-        }
-        unwritten
+        written.and(unwritten)
     }
 
     /// What is seen of the tasks, by place, and the nodes that take no job.

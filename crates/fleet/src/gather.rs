@@ -49,7 +49,8 @@ fn tail(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Takes in the documents of a node that have arrived, and adds them to `runs`. Returns what is wrong with documents that are
+/// Takes in the documents of a node that have arrived, and adds them to `runs`. The node's files stay, so that a program that is
+/// killed before it has written the state takes them in again. Returns what is wrong with documents of the open attempt that are
 /// damaged. Fails if a document cannot be written here; those before it are taken in.
 pub(crate) fn collect(fleet: &mut Fleet, place: usize, runs: &mut Vec<Run>) -> Result<Vec<String>, FleetError> {
     let mut damaged = Vec::new();
@@ -65,13 +66,13 @@ pub(crate) fn collect(fleet: &mut Fleet, place: usize, runs: &mut Vec<Run>) -> R
             match record::read_run(&path) {
                 Ok(run) => {
                     runs.push(take(fleet, place, (attempt, repetition), run)?);
-                    let _ = std::fs::remove_file(&path);
                     break;
                 }
-                Err(error) => {
+                Err(error) if fleet.nodes[place].attempts[attempt].stage.is_open() => {
                     damaged.push(record::printable(&format!("its document {file} cannot be read: {error}")));
-                    let _ = std::fs::rename(&path, path.with_extension("damaged"));
                 }
+                // An earlier attempt failed because of it.
+                Err(_) => {}
             }
         }
     }

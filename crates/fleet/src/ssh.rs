@@ -29,6 +29,8 @@ const PERSIST: Duration = Duration::from_secs(120);
 const SOCKETS: &str = "howslow-ssh-";
 /// A larger file is no howslow.
 const LARGEST_PROGRAM: u64 = 1 << 30;
+/// The status of ssh itself: there is no connection, or it broke.
+const BROKEN: i32 = 255;
 /// Hosts that are contacted at the same time.
 const AT_ONCE: usize = 16;
 
@@ -39,15 +41,18 @@ const PREPARE: &str = r#"umask 077; mkdir -p "$HOME/$1" && [ -O "$HOME/$1" ] && 
 /// Receives a file. Arguments: the folder, the file's name, and for a program its digest.
 const RECEIVE: &str = r#"umask 077; cd "$HOME/$1" && { [ -z "$3" ] || rm -f program.sum; } && cat >".part.$2" && chmod 700 ".part.$2" && mv -f ".part.$2" "$2" &&
 { [ -z "$3" ] || printf '%s\n' "$3" >program.sum; }"#;
-/// Starts the node's script, which outlives the connection. Arguments: the folder, the attempt's name, and the script's.
+/// Starts the node's script, which outlives the connection, unless it runs already. Arguments: the folder, the attempt's name, and the
+/// script's.
 const START: &str = r#"umask 077; cd "$HOME/$1" || exit 71; name=$2; shift 2;
+if pid=$(cat "$name.pid" 2>/dev/null) && grep -q "$name" "/proc/$pid/cmdline" 2>/dev/null; then echo "$pid"; exit 0; fi;
 if command -v setsid >/dev/null; then setsid sh ./node.sh "$PWD" "$@" </dev/null >/dev/null 2>&1 &
 else nohup sh ./node.sh "$PWD" "$@" </dev/null >/dev/null 2>&1 & fi;
 echo $! >"$name.pid"; cat "$name.pid""#;
-/// Tells whether the script runs, for how long, and which files there are. Arguments: the folder, the attempt's name.
+/// Tells whether the script runs, its process, for how long, and which files there are. Arguments: the folder, the attempt's name.
 const LOOK: &str = r#"cd "$HOME/$1" 2>/dev/null || { echo gone; exit 0; };
 pid=$(cat "$2.pid" 2>/dev/null) || { echo gone; exit 0; };
-if grep -q "$2" "/proc/$pid/cmdline" 2>/dev/null; then echo running $(( $(date +%s) - $(stat -c %Y "$2.pid") )); else echo ended; fi;
+if grep -q "$2" "/proc/$pid/cmdline" 2>/dev/null; then echo running "$pid" $(( $(date +%s) - $(stat -c %Y "$2.pid") ));
+else echo ended "$pid"; fi;
 ls | grep "^$2\." "#;
 /// Prints a file. Arguments: the folder, the file's name.
 const FETCH: &str = r#"cd "$HOME/$1" && cat "$2""#;
@@ -95,18 +100,18 @@ impl Ssh {
         command
     }
 
+    /// Runs a script on a host. Fails if it cannot be run, or ends with an error.
     fn on(&self, host: &str, script: &str, arguments: &[&str], input: &[u8]) -> Result<Answer, String> {
+        good(host, self.answer(host, script, arguments, input)?)
+    }
+
+    fn answer(&self, host: &str, script: &str, arguments: &[&str], input: &[u8]) -> Result<Answer, String> {
         if let Ok(mut connected) = self.connected.lock() {
             connected.insert(host.into());
         }
         let mut command = self.client(host, &["-T"]);
         command.arg(line_of(script, arguments));
-        let answer = run_command(&mut command, input, if input.is_empty() { PATIENCE } else { CARRY })?;
-        match answer.complaint.as_str() {
-            _ if answer.is_good() => Ok(answer),
-            "" => Err(format!("{host}: status {:?}", answer.status)),
-            complaint => Err(format!("{host}: {complaint}")),
-        }
+        run_command(&mut command, input, if input.is_empty() { PATIENCE } else { CARRY })
     }
 
     fn start(&self, fleet: &Fleet, task: &Task) -> Result<Option<String>, String> {
@@ -132,17 +137,21 @@ impl Ssh {
         self.on(&task.node, RECEIVE, &[&folder, "node.sh", ""], NODE_SCRIPT.as_bytes())?;
         let arguments = node_arguments(fleet, task);
         let words: Vec<&str> = [&folder, &task.name].into_iter().chain(&arguments).map(String::as_str).collect();
-        let pid = self.on(&task.node, START, &words, b"")?.text();
-        let pid = pid.trim();
-        Ok(pid.parse::<u32>().ok().map(|pid| pid.to_string()))
+        match self.answer(&task.node, START, &words, b"") {
+            Ok(answer) if !matches!(answer.status, Some(BROKEN) | None) => {
+                Ok(process(&good(&task.node, answer)?.text()))
+            }
+            // The script may run. It is found by the file of its process.
+            _ => Ok(None),
+        }
     }
 
     /// Looks at a task, and copies its new files to the shared folder here.
-    fn see(&self, fleet: &Fleet, task: &Task) -> Result<Option<Sight>, String> {
+    fn see(&self, fleet: &Fleet, task: &Task) -> Result<Option<Seen>, String> {
         let folder = remote(fleet, task.place);
         let answer = self.on(&task.node, LOOK, &[&folder, &task.name], b"")?.text();
         let mut lines = answer.lines();
-        let state = lines.next().unwrap_or_default();
+        let state: Vec<&str> = lines.next().unwrap_or_default().split(' ').collect();
         let mut files: Vec<&str> = lines.filter(|file| is_file_of(file, task)).collect();
         // The exit status is the last word, so it is taken last.
         files.sort_by_key(|file| file.ends_with(".exit"));
@@ -153,14 +162,29 @@ impl Ssh {
                 store::write_whole(&place, &fetched.out).map_err(|error| error.to_string())?;
             }
         }
-        Ok(match state.split_once(' ') {
-            Some(("running", seconds)) => Some(Sight::Running(seconds.parse().unwrap_or_default())),
-            _ if state == "ended" => {
-                Some(Sight::Ended(End::Killed, "its process is gone: it was killed, or the host restarted".into()))
+        let (pid, sight) = match state.as_slice() {
+            ["running", pid, seconds] => (pid, Sight::Running(seconds.parse().unwrap_or_default())),
+            ["ended", pid] => {
+                (pid, Sight::Ended(End::Killed, "its process is gone: it was killed, or the host restarted".into()))
             }
-            _ => None,
-        })
+            _ => return Ok(None),
+        };
+        Ok(Some(Seen { job: process(pid).unwrap_or_default(), sight }))
     }
+}
+
+/// The answer of a host, if its script ended well.
+fn good(host: &str, answer: Answer) -> Result<Answer, String> {
+    match answer.complaint.as_str() {
+        _ if answer.is_good() => Ok(answer),
+        "" => Err(format!("{host}: status {:?}", answer.status)),
+        complaint => Err(format!("{host}: {complaint}")),
+    }
+}
+
+/// The number of a process.
+fn process(text: &str) -> Option<String> {
+    text.trim().parse::<u32>().ok().map(|pid| pid.to_string())
 }
 
 /// Does something for all of these, some at a time. A panic of one is this thread's as well, or results would be taken for others'.
@@ -193,18 +217,16 @@ impl Scheduler for Ssh {
             self.see(fleet, task).unwrap_or_else(|why| {
                 // A host that does not answer now may do so later; its job counts as hung once its time is over.
                 let limit_s = fleet.plan.job_limit_s(task.repetitions.len());
-                Some(match elapsed_s(fleet, task) {
+                let sight = match elapsed_s(fleet, task) {
                     Some(seconds) if seconds > limit_s => {
                         Sight::Ended(End::TimedOut, format!("the host does not answer: {why}"))
                     }
                     _ => Sight::Running(0.0),
-                })
+                };
+                Some(Seen { job: task.job.clone().unwrap_or_default(), sight })
             })
         });
-        let seen = |(task, sight): (&Task, Option<Sight>)| {
-            Some((task.place, Seen { job: task.job.clone().unwrap_or_default(), sight: sight? }))
-        };
-        Ok(tasks.iter().zip(found).filter_map(seen).collect())
+        Ok(tasks.iter().zip(found).filter_map(|(task, seen)| Some((task.place, seen?))).collect())
     }
 
     fn cancel(&self, fleet: &Fleet, tasks: &[Task]) -> Vec<Result<(), String>> {

@@ -52,6 +52,8 @@ pub(crate) enum DatabaseError {
     Damaged(String),
     /// It does not answer.
     Silent(String),
+    /// It refuses what a document holds.
+    Unfit(String),
     /// It refuses, for any other reason.
     Refused(String),
 }

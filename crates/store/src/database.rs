@@ -61,10 +61,11 @@ const HEAD: &str = "SELECT run.key, run.id, run.started, run.ordered, run.howslo
 /// The runs of a filter, newest first.
 pub(crate) fn heads(backend: &mut dyn Backend, filter: &Filter) -> Result<Vec<Head>, DatabaseError> {
     let (mut conditions, mut values) = (Vec::new(), Vec::new());
+    let since = filter.earliest();
     let requested = [
         // Not LIKE: a name could hold its wildcards.
         ("(machine.host = ? OR replace(machine.class, ?, '') <> machine.class)", &filter.machine),
-        ("run.ordered >= ?", &filter.since),
+        ("run.ordered >= ?", &since),
         ("run.label = ?", &filter.label),
     ];
     for (condition, value) in requested {

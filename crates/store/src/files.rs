@@ -1,5 +1,6 @@
 //! Runs as files in one folder.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -15,11 +16,16 @@ use crate::id::{LONGEST, check_id};
 use crate::rows::{CostTable, Filter, Row, Series};
 use crate::write::OpenFolder;
 
+/// Where files go whose runs are in the database of the data folder.
+pub(crate) const TAKEN: &str = "taken";
+
 /// A folder with runs: `below` in the data folder.
 #[derive(Clone, Debug)]
 pub(crate) struct Files {
     pub base: PathBuf,
     pub below: PathBuf,
+    /// True if the files that a database has taken in are runs of this store too.
+    pub with_taken: bool,
 }
 
 /// A document's file, locked by the process that writes it.
@@ -31,6 +37,12 @@ pub(crate) struct HeldFile {
 impl Files {
     pub(crate) fn folder(&self) -> PathBuf {
         self.base.join(&self.below)
+    }
+
+    /// The folders that are read.
+    fn folders(&self) -> Vec<PathBuf> {
+        // A file that is put away meanwhile is still found in the second.
+        std::iter::once(self.folder()).chain(self.with_taken.then(|| self.folder().join(TAKEN))).collect()
     }
 
     /// Writes a document, completely or not at all. Another document of the same id stays. No process takes the file in while it is
@@ -48,20 +60,25 @@ impl Files {
 
     /// True if this document is kept already.
     pub(crate) fn holds(&self, id: &str, document: &[u8]) -> bool {
-        let is_there = |name: &str| self::document(&self.path(name)).is_ok_and(|there| there == document);
-        is_there(id) || is_there(&beside(id, document))
+        let names = [format!("{id}.json"), format!("{}.json", beside(id, document))];
+        let is_there = |path: PathBuf| self::document(&path).is_ok_and(|there| there == document);
+        self.folders().iter().any(|folder| names.iter().any(|name| is_there(folder.join(name))))
     }
 
     /// The files that may be runs, in no order. A missing folder is empty. Fails if the folder exists and cannot be read.
     pub(crate) fn paths(&self) -> Result<Vec<PathBuf>, StoreError> {
-        let entries = match std::fs::read_dir(self.folder()) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(source) => return Err(StoreError::Io { what: "read the folder", path: self.folder(), source }),
-        };
-        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        let names = names.filter(|name| name.strip_suffix(".json").is_some_and(is_stem));
-        Ok(names.map(|name| self.folder().join(name)).collect())
+        let mut found: Vec<PathBuf> = Vec::new();
+        for folder in self.folders() {
+            let before: HashMap<_, _> = found.iter().filter_map(|path| Some((path.file_name()?, path))).collect();
+            // A run that was put away may have been kept again.
+            let is_new = |path: &PathBuf| {
+                let other = path.file_name().and_then(|name| before.get(name));
+                other.is_none_or(|other| document(other).ok() != document(path).ok())
+            };
+            let new: Vec<PathBuf> = paths_in(&folder)?.into_iter().filter(is_new).collect();
+            found.extend(new);
+        }
+        Ok(found)
     }
 
     /// The heads of all runs. A file that is not a run is left out. Fails as [`Files::paths`] does.
@@ -69,17 +86,29 @@ impl Files {
         Ok(self.paths()?.iter().filter_map(|path| Head::read(path).ok()).collect())
     }
 
-    /// The ids by the names of the files, sorted, without reading them. Fails as [`Files::paths`] does.
-    pub(crate) fn ids(&self) -> Result<Vec<String>, StoreError> {
-        let stem = |path: &PathBuf| Some(path.file_stem()?.to_str()?.to_owned());
-        let mut ids: Vec<String> = self.paths()?.iter().filter_map(stem).collect();
-        ids.sort();
-        Ok(ids)
+    /// The files by their names without `.json`, which begin with their ids, sorted. None is read. Fails as [`Files::paths`] does.
+    pub(crate) fn by_name(&self) -> Result<Vec<(String, PathBuf)>, StoreError> {
+        let named = |path: PathBuf| Some((path.file_stem()?.to_str()?.to_owned(), path));
+        let mut files: Vec<_> = self.paths()?.into_iter().filter_map(named).collect();
+        files.sort();
+        Ok(files)
     }
 
-    pub(crate) fn path(&self, id: &str) -> PathBuf {
+    fn path(&self, id: &str) -> PathBuf {
         self.folder().join(format!("{id}.json"))
     }
+}
+
+/// The files of one folder that may be runs.
+fn paths_in(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(StoreError::Io { what: "read the folder", path: folder.into(), source }),
+    };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let names = names.filter(|name| name.strip_suffix(".json").is_some_and(is_stem));
+    Ok(names.map(|name| folder.join(name)).collect())
 }
 
 /// The name of a document if another one has that of its id.

@@ -104,7 +104,9 @@ impl Held {
 
     /// Takes in the documents of these files.
     pub(crate) fn take_in(&mut self, files: &[PathBuf], deadline: Option<Instant>) -> Result<Imported, StoreError> {
-        self.answered(|backend| import::take_in(backend, files, deadline))
+        let mut imported = self.answered(|backend| import::take_in(backend, files, deadline))?;
+        imported.refused.iter_mut().for_each(|(_, why)| *why = self.address.redact(why));
+        Ok(imported)
     }
 
     /// True if the store gives back this document byte for byte.
@@ -118,12 +120,15 @@ fn failed(address: &Address, place: &str, error: &DatabaseError) -> StoreError {
     let (DatabaseError::Locked(what)
     | DatabaseError::Damaged(what)
     | DatabaseError::Silent(what)
+    | DatabaseError::Unfit(what)
     | DatabaseError::Refused(what)) = error;
     let (address, what) = (record::printable(place), address.redact(what));
     match error {
         DatabaseError::Locked(_) => StoreError::Locked { address, what },
         DatabaseError::Damaged(_) => StoreError::Damaged { address, what },
-        DatabaseError::Silent(_) | DatabaseError::Refused(_) => StoreError::Database { address, what },
+        DatabaseError::Silent(_) | DatabaseError::Unfit(_) | DatabaseError::Refused(_) => {
+            StoreError::Database { address, what }
+        }
     }
 }
 

@@ -214,8 +214,8 @@ fn add_costs(costs: &mut Vec<Row<i64>>, run: i64, entry: &Document, keys: &Keys)
 pub(crate) struct Imported {
     /// The files whose documents are in the store now, with their numbers.
     pub kept: Vec<(PathBuf, ImportOutcome)>,
-    /// The files that are no runs, each with the reason.
-    pub refused: Vec<(PathBuf, ReadError)>,
+    /// The files that are no runs, or that the database refuses, each with the reason.
+    pub refused: Vec<(PathBuf, String)>,
     /// Files that were left for later, because the time was up.
     pub left: usize,
 }
@@ -244,7 +244,7 @@ pub(crate) fn take_in(
             });
         }
         drop(give);
-        let (mut kept, mut refused, mut gone) = (Vec::new(), Vec::new(), 0);
+        let (mut kept, mut refused, mut unfit, mut gone) = (Vec::new(), Vec::new(), Vec::new(), 0);
         // This ends before the threads are waited for, which may wait to send.
         let mut documents = take.into_iter().filter_map(|(file, read)| match read {
             Ok(document) => Some((file, document)),
@@ -254,7 +254,7 @@ pub(crate) fn take_in(
                 None
             }
             Err(why) => {
-                refused.push((file, why));
+                refused.push((file, why.to_string()));
                 None
             }
         });
@@ -264,9 +264,23 @@ pub(crate) fn take_in(
             if ready.is_empty() {
                 break;
             }
-            kept.extend(names.into_iter().zip(insert(backend, &mut keys, &ready)?));
+            match insert(backend, &mut keys, &ready) {
+                Ok(done) => kept.extend(names.into_iter().zip(done)),
+                // It is in the way of the others.
+                Err(DatabaseError::Unfit(_)) => {
+                    for (name, one) in names.into_iter().zip(&ready) {
+                        match insert(backend, &mut keys, std::slice::from_ref(one)) {
+                            Ok(done) => kept.extend(done.into_iter().map(|done| (name.clone(), done))),
+                            Err(DatabaseError::Unfit(why)) => unfit.push((name, why)),
+                            Err(error) => return Err(error),
+                        }
+                    }
+                }
+                Err(error) => return Err(error),
+            }
         }
         drop(documents);
+        refused.extend(unfit);
         let left = files.len() - kept.len() - refused.len() - gone;
         Ok(Imported { kept, refused, left })
     })

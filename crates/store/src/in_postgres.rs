@@ -164,8 +164,13 @@ async fn within<T>(
 /// The server's words, with what it states in detail.
 fn words(error: &tokio_postgres::Error) -> DatabaseError {
     if let Some(reported) = error.as_db_error() {
-        let locked = *reported.code() == tokio_postgres::error::SqlState::LOCK_NOT_AVAILABLE;
-        return if locked { DatabaseError::Locked } else { DatabaseError::Refused }(reported.message().to_owned());
+        let of_text = match reported.code().code().split_at_checked(2) {
+            _ if *reported.code() == tokio_postgres::error::SqlState::LOCK_NOT_AVAILABLE => DatabaseError::Locked,
+            // The classes of values: they are out of range, break a rule of a table, are too long, or a trigger refuses them.
+            Some(("22" | "23" | "54" | "P0", _)) => DatabaseError::Unfit,
+            _ => DatabaseError::Refused,
+        };
+        return of_text(reported.message().to_owned());
     }
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -61,6 +61,9 @@ fn described(error: rusqlite::Error) -> DatabaseError {
     match code {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => DatabaseError::Locked(text),
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => DatabaseError::Damaged(text),
+        Some(ErrorCode::ConstraintViolation | ErrorCode::TooBig | ErrorCode::TypeMismatch) => {
+            DatabaseError::Unfit(text)
+        }
         _ => DatabaseError::Refused(text),
     }
 }

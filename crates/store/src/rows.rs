@@ -23,8 +23,13 @@ impl Filter {
     pub(crate) fn means(&self, head: &Head) -> bool {
         let of_machine = |text: &String| head.host == *text || head.class.contains(text.as_str());
         self.machine.as_ref().is_none_or(of_machine)
-            && self.since.as_ref().is_none_or(|since| head.ordered >= *since)
+            && self.earliest().is_none_or(|since| head.ordered >= since)
             && self.label.as_ref().is_none_or(|label| head.label.as_ref() == Some(label))
+    }
+
+    /// The text that the start of no run meant is before. Runs can have fractions of a second, whose point comes before a `Z`.
+    pub(crate) fn earliest(&self) -> Option<String> {
+        self.since.as_ref().map(|since| since.trim_end_matches('Z').into())
     }
 }
 

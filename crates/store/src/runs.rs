@@ -44,7 +44,7 @@ pub struct Taken {
     pub new: usize,
     /// Runs that were in it before.
     pub known: usize,
-    /// The files that are no runs, each with the reason. They stay.
+    /// The files that are no runs, or that the database refuses, each with the reason. They stay.
     pub refused: Vec<(PathBuf, String)>,
     /// Files left for later, because the time was up.
     pub left: usize,
@@ -188,16 +188,17 @@ impl Store {
     /// Removes a kept run, and the file that it was taken from. Fails if it cannot be removed.
     pub fn remove(&self, head: &Head) -> Result<(), StoreError> {
         check_owner(&self.folder)?;
-        if head.key == 0 {
-            let io = |source| StoreError::Io { what: "remove", path: head.path.clone(), source };
-            return std::fs::remove_file(&head.path).map_err(io);
-        }
-        let Some(mut held) = self.held(Purpose::Write)? else { return Err(self.unknown(&head.id)) };
-        let document = held.remove(head)?;
+        let document = if head.key == 0 {
+            let document = files::document(&head.path).ok();
+            remove_file(&head.path)?;
+            document
+        } else {
+            let Some(mut held) = self.held(Purpose::Write)? else { return Err(self.unknown(&head.id)) };
+            held.remove(head)?
+        };
         for path in self.taken_files(&head.id) {
             if files::document(&path).is_ok_and(|there| document.as_ref() == Some(&there)) {
-                let io = |source| StoreError::Io { what: "remove", path: path.clone(), source };
-                std::fs::remove_file(&path).map_err(io)?;
+                remove_file(&path)?;
             }
         }
         Ok(())
@@ -226,10 +227,8 @@ impl Store {
         }
         let mut found =
             if let Some(mut held) = self.held(Purpose::Read)? { held.beginning(begin)? } else { Vec::new() };
-        let files = self.files();
-        let waiting = files.ids()?.into_iter().filter(|name| name.starts_with(begin));
-        found.extend(waiting.map(|name| {
-            let path = files.path(&name);
+        let waiting = self.files().by_name()?.into_iter().filter(|(name, _)| name.starts_with(begin));
+        found.extend(waiting.map(|(name, path)| {
             // A file beside another one of its id has more than the id as its name.
             let id = if name.contains('.') { Head::read(&path).map_or(name, |head| head.id) } else { name };
             Head { path, id, ..Head::default() }
@@ -261,7 +260,11 @@ impl Store {
     /// taken into a database that it was not meant for.
     pub(crate) fn files(&self) -> Files {
         let identity = match &self.address {
-            Address::Default | Address::Files => return Files { base: self.folder.clone(), below: "runs".into() },
+            Address::Default | Address::Files => {
+                // A store without a database has all runs of the folder, also those that one has taken in.
+                let with_taken = Held::place_of(&self.address, &self.folder).is_none();
+                return Files { base: self.folder.clone(), below: "runs".into(), with_taken };
+            }
             Address::Sqlite(path) => std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string(),
             Address::Postgres(url) => url.identity(),
         };
@@ -269,7 +272,7 @@ impl Store {
         let name: String = self.address.to_string().chars().map(plain).take(80).collect();
         // Different addresses can look alike as a file name.
         let below = format!("waiting/{name}-{}", &digest(identity.as_bytes())[..16]);
-        Files { base: self.folder.clone(), below: below.into() }
+        Files { base: self.folder.clone(), below: below.into(), with_taken: false }
     }
 
     /// The document of this name in the data folder. `None` if it is missing, damaged or longer than `most` bytes.
@@ -295,6 +298,10 @@ impl Store {
         self.write_data(&file, text.as_bytes())?;
         Ok(self.folder.join(file))
     }
+}
+
+fn remove_file(path: &Path) -> Result<(), StoreError> {
+    std::fs::remove_file(path).map_err(|source| StoreError::Io { what: "remove", path: path.into(), source })
 }
 
 fn some_of(heads: &[Head]) -> String {

@@ -10,13 +10,10 @@ use record::units::counted;
 use crate::address::Address;
 use crate::database::Purpose;
 use crate::error::StoreError;
-use crate::files::Files;
+use crate::files::{Files, TAKEN};
 use crate::folder::check_owner;
 use crate::held::Imported;
 use crate::runs::{Store, Taken};
-
-/// Where files go whose runs are in the database of the data folder.
-const TAKEN: &str = "taken";
 
 impl Store {
     /// Takes the runs of these files into the database; a folder means the files in it that end in `.json`. The files stay.
@@ -73,7 +70,8 @@ impl Store {
 
     /// The files that were taken in and may hold the run of this id.
     pub(crate) fn taken_files(&self, id: &str) -> Vec<PathBuf> {
-        let files = Files { base: self.folder.clone(), below: self.files().below.join(TAKEN) };
+        let below = self.files().below.join(TAKEN);
+        let files = Files { base: self.folder.clone(), below, with_taken: false };
         let is_of = |path: &PathBuf| {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             name.strip_prefix(id).is_some_and(|rest| rest.starts_with('.'))
@@ -124,8 +122,7 @@ fn files_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>, StoreError> {
 
 fn taken(imported: &Imported) -> Taken {
     let new = imported.kept.iter().filter(|(_, kept)| kept.is_new()).count();
-    let refused = imported.refused.iter().map(|(path, why)| (path.clone(), why.to_string())).collect();
-    Taken { new, known: imported.kept.len() - new, refused, left: imported.left }
+    Taken { new, known: imported.kept.len() - new, refused: imported.refused.clone(), left: imported.left }
 }
 
 fn described(imported: &Imported, away: usize, place: &str, folder: &Path, keeps: bool) -> Option<String> {
@@ -141,7 +138,7 @@ fn described(imported: &Imported, away: usize, place: &str, folder: &Path, keeps
             0 => String::new(),
             others => format!(", and {others} more"),
         };
-        described.push(format!("{} is no run and stays where it is ({why}){others}", path.display()));
+        described.push(format!("{} is not taken in and stays where it is ({why}){others}", path.display()));
     }
     if imported.left > 0 {
         described.push(format!("{} more follow at the next start", imported.left));

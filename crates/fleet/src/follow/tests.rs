@@ -7,7 +7,7 @@ use super::*;
 use crate::gather::tests::{EXAMPLE, fleet};
 use crate::scheduler::{Seen, Sight, Submitted};
 
-/// Hosts of which `far` cannot be reached, and `known` has a job. It notes whose jobs were cancelled.
+/// Hosts of which `far` cannot be reached, `silent` does not answer, and `known` has a job. It notes whose jobs were cancelled.
 #[derive(Clone, Default)]
 struct Hosts(Rc<RefCell<Vec<String>>>);
 
@@ -17,9 +17,12 @@ impl Scheduler for Hosts {
     }
 
     fn look(&self, _: &Fleet, tasks: &[Task]) -> Result<BTreeMap<usize, Seen>, FleetError> {
-        let known = tasks.iter().filter(|task| task.node == "known");
-        let seen = |task: &Task| (task.place, Seen { job: "7".into(), sight: Sight::Running(0.0) });
-        Ok(known.map(seen).collect())
+        let jobs = BTreeMap::from([("known", "7"), ("silent", "")]);
+        let seen = |task: &Task| {
+            let job = (*jobs.get(task.node.as_str())?).into();
+            Some((task.place, Seen { job, sight: Sight::Running(0.0) }))
+        };
+        Ok(tasks.iter().filter_map(seen).collect())
     }
 
     fn cancel(&self, _: &Fleet, tasks: &[Task]) -> Vec<Result<(), String>> {
@@ -93,6 +96,79 @@ fn what_was_decided_before_a_document_could_not_be_written_is_carried_out() {
     );
     assert_eq!(*hosts.0.borrow(), ["damaged"]);
     assert_eq!(stages(&folder), [Stage::Failed, Stage::Running, Stage::Running].map(Some));
+}
+
+/// Hosts of which none has a job. They note the stored stages at the time when jobs are cancelled.
+struct Slow {
+    folder: Folder,
+    stored: Rc<RefCell<Vec<Option<Stage>>>>,
+}
+
+impl Scheduler for Slow {
+    fn submit(&self, _: &Fleet, _: &[Task], _: Submitted<'_>) -> Result<(), FleetError> {
+        Ok(())
+    }
+
+    fn look(&self, _: &Fleet, _: &[Task]) -> Result<BTreeMap<usize, Seen>, FleetError> {
+        Ok(BTreeMap::new())
+    }
+
+    fn cancel(&self, _: &Fleet, tasks: &[Task]) -> Vec<Result<(), String>> {
+        *self.stored.borrow_mut() = stages(&self.folder);
+        tasks.iter().map(|_| Ok(())).collect()
+    }
+}
+
+#[test]
+fn what_arrived_is_noted_before_jobs_are_cancelled() {
+    let place = tempfile::tempdir().expect("a folder");
+    let (folder, mut fleet) = begun(place.path(), &["good", "damaged"]);
+    folder.write(&fleet).expect("a state");
+    std::fs::create_dir_all(&fleet.shared).expect("a folder");
+    for (name, text) in [("n0.a1.r1.json", EXAMPLE), ("n1.a1.r1.json", "{")] {
+        std::fs::write(fleet.shared.join(name), text).expect("a document");
+    }
+    let stored = Rc::default();
+    let scheduler = Box::new(Slow { folder: folder.clone(), stored: Rc::clone(&stored) });
+    Follower { scheduler, ..follower(&folder) }.step(&mut fleet, &mut Vec::new()).expect("a step");
+    assert_eq!(*stored.borrow(), [Stage::Done, Stage::Failed].map(Some));
+}
+
+#[test]
+fn what_a_killed_program_did_not_note_is_decided_again() {
+    let place = tempfile::tempdir().expect("a folder");
+    let (folder, fleet) = begun(place.path(), &["good", "damaged"]);
+    std::fs::create_dir_all(&fleet.shared).expect("a folder");
+    for (name, text) in [("n0.a1.r1.json", EXAMPLE), ("n1.a1.r1.json", "{")] {
+        std::fs::write(fleet.shared.join(name), text).expect("a document");
+    }
+    for _ in 0..2 {
+        let mut begun = fleet.clone();
+        follower(&folder).step(&mut begun, &mut Vec::new()).expect("a step");
+        assert_eq!(stages(&folder), [Stage::Done, Stage::Failed].map(Some));
+        assert!(begun.nodes[1].attempts[0].reason.contains("cannot be read"), "{:?}", begun.nodes[1]);
+    }
+}
+
+#[test]
+fn a_damaged_document_fails_only_the_attempt_that_left_it() {
+    let place = tempfile::tempdir().expect("a folder");
+    let (folder, mut fleet) = begun(place.path(), &["known"]);
+    std::fs::create_dir_all(&fleet.shared).expect("a folder");
+    std::fs::write(fleet.shared.join("n0.a1.r1.json"), "{").expect("a document");
+    let attempt = Attempt { number: 2, ..fleet.nodes[0].attempts[0].clone() };
+    fleet.nodes[0].attempts[0].stage = Stage::Failed;
+    fleet.nodes[0].attempts.push(attempt);
+    follower(&folder).step(&mut fleet, &mut Vec::new()).expect("a step");
+    assert_eq!(fleet.nodes[0].stage(), Some(Stage::Running));
+}
+
+#[test]
+fn a_host_that_does_not_answer_gives_an_attempt_no_job() {
+    let place = tempfile::tempdir().expect("a folder");
+    let (folder, mut fleet) = begun(place.path(), &["silent"]);
+    follower(&folder).step(&mut fleet, &mut Vec::new()).expect("a step");
+    assert_eq!(fleet.nodes[0].attempts[0].job, None);
 }
 
 #[test]

@@ -37,6 +37,14 @@ fn scripts_are_one_line_for_any_login_shell() {
     assert_eq!(run(FETCH, &["f", "n0.a1.pid"], b""), pid);
     assert!(run(LOOK, &["f", "n0.a1"], b"").contains("n0.a1.pid"));
     run(END, &["f", "n0.a1"], b"");
+
+    // One that runs is found, and not started again. It waits without a process of its own.
+    run(RECEIVE, &["f", "node.sh", ""], b"mkfifo wait; read -r line <wait");
+    let pid = run(START, &["f", "n0.a2", "n0.a2"], b"");
+    assert_eq!(run(START, &["f", "n0.a2", "n0.a2"], b""), pid);
+    let seen = run(LOOK, &["f", "n0.a2"], b"");
+    assert!(seen.starts_with(&format!("running {} ", pid.trim())), "{seen}");
+    run(END, &["f", "n0.a2"], b"");
     run(CLEAN, &["f"], b"");
     assert_eq!(run(LOOK, &["f", "n0.a1"], b"").trim(), "gone");
 }

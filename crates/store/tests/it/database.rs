@@ -12,9 +12,9 @@ use record::run_from_bytes;
 use crate::server::{PASSWORD, Server};
 use crate::store::{EXAMPLE, example};
 
-const LONG: Duration = Duration::from_secs(600);
+pub const LONG: Duration = Duration::from_secs(600);
 
-fn sqlite(folder: &Path) -> Store {
+pub fn sqlite(folder: &Path) -> Store {
     Store::in_folder(folder).at(Address::Default)
 }
 
@@ -38,7 +38,7 @@ fn keeps_and_finds(store: &Store) {
     let mut second = example("20260102-000000-bbbb", "2026-01-02T00:00:00Z");
     second.settings.label = Some("before".into());
     second.machine.host = Some("50% \"node\"_7\\".into());
-    let mut third = example("20260102-000001-cccc", "2026-01-02T00:00:01Z");
+    let mut third = example("20260102-000001-cccc", "2026-01-02T00:00:01.000Z");
     (third.machine.architecture, third.machine.cpu.model) = ("aarch64".into(), "Neoverse\0-N1".into());
     // The clock of its machine is ahead.
     let mut ahead = example("20990101-000000-dddd", "2099-01-01T00:00:00Z");
@@ -67,6 +67,7 @@ fn keeps_and_finds(store: &Store) {
         (named("50%"), 0),
         (named("aarch64"), 1),
         (Filter { since: Some("2026-01-02T".into()), ..Filter::default() }, 3),
+        (Filter { since: Some("2026-01-02T00:00:01Z".into()), ..Filter::default() }, 2),
         (Filter { label: Some("before".into()), newest: Some(1), ..Filter::default() }, 1),
         (Filter { label: Some("x' OR '1'='1".into()), ..Filter::default() }, 0),
     ] {
@@ -140,28 +141,6 @@ fn files_show_the_same_rows_as_a_database() {
         (rows, table.series, table.machines.iter().map(machine).collect::<Vec<_>>(), quiet.collect::<Vec<_>>())
     };
     assert_eq!(rows(&files), rows(&base));
-}
-
-#[test]
-fn files_of_before_are_taken_in_once_and_put_away() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let files = Store::in_folder(folder.path());
-    for day in 1..=9 {
-        files.keep(&example(&format!("2026010{day}"), &format!("2026-01-0{day}T00:00:00Z"))).expect("kept");
-    }
-    let runs = folder.path().join("runs");
-    let cut = &EXAMPLE[..EXAMPLE.len() / 2];
-    fs::write(runs.join("cut.json"), cut).expect("written");
-    let store = sqlite(folder.path());
-    assert_eq!(store.list().expect("a list").len(), 10, "found before they are taken in, the damaged one by its head");
-    let stated = store.take_in_waiting(LONG).expect("taken in").expect("a word on it");
-    let parts = ["9 runs of files went into", "cut.json is no run and stays"];
-    assert!(parts.iter().all(|part| stated.contains(part)), "{stated}");
-    assert_eq!(fs::read(runs.join("cut.json")).expect("there"), cut);
-    assert_eq!(fs::read_dir(runs.join("taken")).expect("a folder").count(), 9);
-    assert_eq!(store.open("20260105").expect("a run"), example("20260105", "2026-01-05T00:00:00Z"));
-    let again = store.take_in_waiting(LONG).expect("nothing").expect("the damaged one");
-    assert!(!again.contains("went into"), "{again}");
 }
 
 #[test]
@@ -340,13 +319,6 @@ fn a_store_takes_only_what_readers_read_and_counts_what_it_has() {
         }
         assert_eq!(store.list().expect("a list").len(), 1);
     }
-}
-
-#[test]
-fn a_file_that_another_process_has_put_away_is_not_refused() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let taken = sqlite(folder.path()).take_in(&[folder.path().join("gone.json")]).expect("taken in");
-    assert_eq!(taken, howslow_store::Taken::default());
 }
 
 #[test]

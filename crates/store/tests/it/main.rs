@@ -10,4 +10,6 @@ mod server;
 mod silent;
 mod store;
 #[cfg(feature = "database")]
+mod waiting;
+#[cfg(feature = "database")]
 mod writers;

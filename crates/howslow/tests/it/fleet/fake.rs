@@ -190,6 +190,23 @@ fn jobs_that_wait_go_on_without_us_and_are_cancelled_on_request() {
     assert!(errors_of(&same).contains("1 job submitted"), "{}", errors_of(&same));
 }
 
+/// The connection to the first breaks while it is started; to the second, before.
+#[test]
+fn a_host_whose_connection_breaks_while_it_is_started_is_not_refused() {
+    let fake = Fake::new("");
+    fake.program("bin", "ssh", include_str!("fake/ssh.sh"));
+    fake.program("bin", "howslow", include_str!("fake/howslow.sh"));
+    std::fs::write(fake.path().join("document-bin.json"), EXAMPLE).expect("a document");
+    let words = ["run", "--ssh", "started,unreached", "--id", "broken", "--installed"];
+    let result = fake.fleet(&[&words[..], &TINY].concat());
+    assert_eq!(result.status.code(), Some(3), "{}", errors_of(&result));
+    let fleet = state(&fake.path().join("data"), "broken");
+    ended(&fleet, "started", Stage::Done, "");
+    ended(&fleet, "unreached", Stage::Lost, "its job was never seen");
+    let attempts = fleet.nodes.iter().map(|node| (node.attempts.len(), node.attempts[0].job.is_some()));
+    assert_eq!(attempts.collect::<Vec<_>>(), [(1, true), (1, false)]);
+}
+
 #[test]
 fn what_makes_no_sense_is_refused_before_anything_is_submitted() {
     let fake = Fake::new("n1;touch owned\n");

@@ -53,22 +53,32 @@ impl Timed {
         let runs = counted(self.exit_codes.len() as u64, "run");
         let reason = format!("{failed} of its {runs} failed, which are among its times");
         let operation = id(NAME, &self.command);
-        (failed > 0).then(|| Skip { operation, at: Point::default(), reason, remedy: String::new() })
+        (failed > 0).then(|| Skip { operation, at: self.point(), reason, remedy: String::new() })
+    }
+
+    /// The parameters. Only what a number is written as becomes one: `08` and `8` are two parameters of a command.
+    fn point(&self) -> Point {
+        let of_word = |word: &String| {
+            let number = word.parse().ok().filter(|number: &u64| number.to_string() == *word);
+            number.map_or_else(|| Value::Word(word.clone()), Value::Number)
+        };
+        let value = |value: &serde_json::Value| match value {
+            serde_json::Value::String(word) => of_word(word),
+            other => other.as_u64().map_or_else(|| Value::Word(other.to_string()), Value::Number),
+        };
+        Point(self.parameters.iter().map(|(name, parameter)| (name.clone(), value(parameter))).collect())
     }
 
     fn found(self) -> Found {
+        let at = self.point();
         // The time of a shell is taken out, and what is below it is 0: such times show nothing of scatter.
         let times = self.times.filter(|times| !times.is_empty() && times.iter().all(|time| *time > 0.0));
         // Without the times nothing shows how many there were, so that the deviation shows nothing of the median's.
         let times = times.unwrap_or_else(|| vec![self.median.unwrap_or(self.mean)]);
         let reported = Repetitions::Processes(times.iter().map(|time| time * SECOND).collect());
-        let parameter = |value: serde_json::Value| match value {
-            serde_json::Value::String(word) => word.parse().map_or(Value::Word(word), Value::Number),
-            other => other.as_u64().map_or_else(|| Value::Word(other.to_string()), Value::Number),
-        };
         Found {
             summary: self.command.clone(),
-            at: Point(self.parameters.into_iter().map(|(name, value)| (name, parameter(value))).collect()),
+            at,
             per: "command".into(),
             cpu: self.user.zip(self.system).map(|(user, system)| (user * SECOND, system * SECOND)),
             ..Found::new(self.command, reported)

@@ -97,6 +97,19 @@ fn times_of_hyperfine_are_rounds() {
 }
 
 #[test]
+fn parameters_of_hyperfine_stay_as_they_were_given() {
+    let result =
+        |n: &str, code: u8| format!(r#"{{"command":"x","mean":0.5,"exit_codes":[{code}],"parameters":{{"n":"{n}"}}}}"#);
+    let results = [result("8", 0), result("08", 1), result("+8", 0), result("007", 0)];
+    let run = read(&format!(r#"{{"results":[{}]}}"#, results.join(",")));
+    let points: Vec<String> = run.costs.iter().map(|cost| cost.at.to_string()).collect();
+    assert_eq!(points, ["@n=8", "@n=08", "@n=+8", "@n=007"]);
+    assert_eq!(run.costs[0].at.number("n"), Some(8));
+    // What is said of runs that failed is said of their cost.
+    assert_eq!(run.skipped.iter().map(|skip| &skip.at).collect::<Vec<_>>(), [&run.costs[1].at]);
+}
+
+#[test]
 fn repetitions_of_google_benchmark_come_from_one_process() {
     let run = read(GOOGLE);
     let memcpy = cost(&run, "imported.google-benchmark.BM_memcpy/64", &[]);
