@@ -325,7 +325,7 @@ pub(crate) fn computed<T>(what: &'static str, work: impl FnOnce() -> T) -> T {
 }
 
 /// Where progress is drawn: nowhere if stderr is not a terminal, or one that only prints.
-fn target() -> ProgressDrawTarget {
+pub(crate) fn target() -> ProgressDrawTarget {
     if only_prints() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
 }
 

@@ -37,7 +37,11 @@ pub(crate) struct ExportArgs {
 pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Outcome> {
     let format = format(args)?;
     if !format.is_text && args.output.is_none() && std::io::stdout().is_terminal() {
-        return Err(Misuse(format!("the format {} is no text; write it to a file with -o FILE", format.name)).into());
+        return Err(Misuse(format!(
+            "the format {} is no text; `howslow export` writes it to a file with -o FILE",
+            format.name
+        ))
+        .into());
     }
     output::check_writable(&args.output)?;
     let runs = resolve::runs(&args.runs)?;

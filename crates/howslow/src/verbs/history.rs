@@ -86,8 +86,9 @@ pub(crate) fn history(args: &HistoryArgs) -> anyhow::Result<Outcome> {
     let is_meant = |head: &Head| means.as_ref().is_none_or(|means| means.contains(&head.name().map(String::from)));
     let chosen: Vec<(Head, usize)> = all.into_iter().zip(1..).filter(|(head, _)| is_meant(head)).collect();
     // Runs that are not listed belong to the same build all the same.
-    let heads: Vec<Head> = chosen.iter().take(kin::MOST).map(|(head, _)| head.clone()).collect();
-    let listed = chosen.into_iter().take(args.newest.unwrap_or(usize::MAX));
+    let newest = args.newest.unwrap_or(usize::MAX);
+    let heads: Vec<Head> = chosen.iter().take(newest.max(kin::MOST)).map(|(head, _)| head.clone()).collect();
+    let listed = chosen.into_iter().take(newest);
     let (places, mut kept): (Vec<usize>, Vec<Kept>) =
         listed.map(|(head, place)| (place, kept(head, Some(place)))).unzip();
     if !args.operation.is_empty() {
@@ -239,9 +240,11 @@ fn add_figures(kept: &mut [Kept], store: &Store, heads: &[Head], patterns: &[Str
     };
     for (number, place) in places.into_iter().enumerate() {
         let Some(listed) = kept.get_mut(place) else { break };
-        let kin = Kin::among(&runs, number);
         listed.figure = kept_figure(&runs[number], 1);
-        listed.together = kin.together().and_then(|all| kept_figure(&all, kin.count()));
+        if let Some(newest) = runs.get(..runs.len().min(kin::MOST)).filter(|newest| number < newest.len()) {
+            let kin = Kin::among(newest, number);
+            listed.together = kin.together().and_then(|all| kept_figure(&all, kin.count()));
+        }
     }
     Ok(())
 }

@@ -7,14 +7,14 @@ mod sources;
 mod whole;
 
 use analysis::study::STUDIES;
-use record::Run;
+use record::{Mix, MixLine, Run};
 use report::{HtmlPage, PageDetail, PageRun, Section};
 
 use crate::against;
 use crate::factors::split_from_first;
 use crate::output::{self, Misuse, Outcome, print_note};
 use crate::resolve::Named;
-use crate::verbs::predict::open_mix;
+use crate::verbs::predict::mixes::{mix_names, open_mix};
 use args::ReportArgs;
 use sources::{PageSources, Privacy};
 use whole::{Held, check_free, command, smallest};
@@ -44,11 +44,14 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Outcome> {
 fn page(args: &ReportArgs, sources: &PageSources, privacy: Privacy) -> anyhow::Result<String> {
     let first = sources.runs.first().map(|named| &named.run);
     let references = first.map(against::references).unwrap_or_default();
-    let against = against::named(args.against.as_deref())?;
+    let against = against::named(args.against.as_deref())?.map(|other| match privacy {
+        Privacy::Anonymous if !other.is_book() => Run { id: "another machine".into(), ..sources::anonymous(&other) },
+        _ => other,
+    });
     let reference = against.as_ref().or_else(|| report::nearest_reference(first?, &references));
     let one = if let [one] = sources.runs.as_slice() { Some(one) } else { None };
     let (histories, watched) = one.map(|one| history::gathered(&one.original, privacy)).unwrap_or_default();
-    let mut sections = factors(args, sources)?;
+    let mut sections = factors(args, sources, privacy)?;
     sections.extend(watched);
     sections.extend(sources.sections.iter().cloned());
     let studies = first.map(studies).transpose()?.unwrap_or_default();
@@ -75,12 +78,13 @@ fn page(args: &ReportArgs, sources: &PageSources, privacy: Privacy) -> anyhow::R
 }
 
 /// The sections of the factors of each run's ratio to the base, where a mix is named.
-fn factors(args: &ReportArgs, sources: &PageSources) -> anyhow::Result<Vec<Section>> {
+fn factors(args: &ReportArgs, sources: &PageSources, privacy: Privacy) -> anyhow::Result<Vec<Section>> {
     let Some(name) = &args.mix else { return Ok(Vec::new()) };
     if sources.runs.len() < 2 {
         return Err(Misuse("--mix splits the ratio of two runs or more; name another run".into()).into());
     }
-    let mix = open_mix(name)?;
+    let is_own = privacy == Privacy::Anonymous && !mix_names().any(|known| known == name);
+    let mix = open_mix(name).map(|mix| if is_own { without_names(mix) } else { mix })?;
     let named: Vec<Named<'_>> = sources.runs.iter().map(|named| Named { name: &named.name, run: &named.run }).collect();
     let splits = split_from_first(&mix, &named, &[])?;
     let mut sections = Vec::new();
@@ -89,6 +93,13 @@ fn factors(args: &ReportArgs, sources: &PageSources) -> anyhow::Result<Vec<Secti
         sections.push(report::factors_section(&format!("factors-{place}"), &title, &split.document.of));
     }
     Ok(sections)
+}
+
+/// A mix of the user's, which a bill may have named after its command, without his words: its families are those of its operations.
+fn without_names(mix: Mix) -> Mix {
+    let family = |id: &str| catalogue::find(id).and(id.split('.').next()).unwrap_or("own").to_string();
+    let lines = mix.lines.into_iter().map(|line| MixLine { family: family(&line.term.operation), ..line });
+    Mix { name: "a mix".into(), lines: lines.collect(), ..mix }
 }
 
 /// The studies that this run has figures for.

@@ -151,7 +151,10 @@ fn basis(view: &BillChanges) -> String {
         format!("{} {} before, {} after; ", events(before), in_table(view.unit), events(after))
     };
     let runs = match view.repetitions {
-        [1, 1] => "one run each, so counts have a verdict and times have none: --repeat 9 -o FILE.json tells".into(),
+        [1, 1] if view.figures.iter().any(|figure| !figure.figure.is_count()) => {
+            "one run each, so counts have a verdict and times have none: --repeat 9 -o FILE.json gives them one".into()
+        }
+        [1, 1] => "one run each".into(),
         [one, other] if one == other => format!("{one} runs each"),
         [one, other] => format!("{one} and {other} runs"),
     };

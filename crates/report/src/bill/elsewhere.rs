@@ -50,7 +50,10 @@ pub fn bill_elsewhere(view: &BillElsewhereView, style: Style) -> String {
     let others = rows.get(MOST_ROWS..).unwrap_or_default();
     if !others.is_empty() {
         let sum = |ns: fn(&ElsewhereRow) -> Option<f64>| time(others.iter().filter_map(ns).reduce(|sum, ns| sum + ns));
-        let (here, there) = (sum(|row| row.here_ns), sum(|row| Some(row.there?.value)));
+        let some =
+            |lacks: fn(&ElsewhereRow) -> bool, mark: &'static str| if others.iter().any(lacks) { mark } else { "" };
+        let here = some(|row| !row.is_measured && row.here_ns.is_some(), "~").to_owned() + &sum(|row| row.here_ns);
+        let there = some(|row| row.there.is_none(), "at least ").to_owned() + &sum(|row| Some(row.there?.value));
         grid.add(RowKind::Aside, [&format!("  {}", counted(others.len() as u64, "other")), "", &here, "", &there]);
     }
     let mut part = |name: &str, here: f64, there: Option<Interval>| {

@@ -7,6 +7,7 @@ use analysis::compare::{
 use analysis::factors::{Factor, Factors};
 use analysis::statistics::Interval;
 use maud::{Markup, PreEscaped, html};
+use record::units::counted;
 use record::{Run, largest_first, printable};
 
 use super::blocks;
@@ -75,7 +76,7 @@ impl Ratios<'_, '_> {
         largest_first(&mut changed, |one| farthest(one));
         html! {
             @if changed.is_empty() { p { "No cost changed by more than the noise." } } @else { (self.table(&changed)) }
-            @if !same.is_empty() { details { summary { (same.len()) " costs that are the same, or too uncertain to tell" } (self.table(&same)) } }
+            @if !same.is_empty() { details { summary { (counted(same.len() as u64, "cost")) ": the same, or too uncertain to tell" } (self.table(&same)) } }
         }
     }
 

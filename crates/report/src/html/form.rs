@@ -168,6 +168,11 @@ impl HtmlPage<'_> {
 
 /// The anchor of a cost in the page: its id and point as typed.
 pub(super) fn anchor(cost: &record::Cost) -> String {
+    anchor_of(&record::printable(&cost.typed()))
+}
+
+/// The same of what was typed.
+pub(super) fn anchor_of(typed: &str) -> String {
     const MOST: usize = 160;
-    record::printable(&cost.typed()).chars().map(|c| if c.is_whitespace() { '_' } else { c }).take(MOST).collect()
+    typed.chars().map(|c| if c.is_whitespace() { '_' } else { c }).take(MOST).collect()
 }

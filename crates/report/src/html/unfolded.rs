@@ -6,7 +6,7 @@ use record::units::{counted, percent, significant};
 use record::{Cost, Doubt, Nanoseconds, Origin, Round, Run, Term, printable};
 
 use super::curves::Curve;
-use super::form::{HtmlPage, PageDetail, anchor};
+use super::form::{HtmlPage, PageDetail, anchor, anchor_of};
 use crate::chart::strip::{self, Mark};
 use crate::interval::value_or_bound;
 use crate::text::number;
@@ -42,7 +42,7 @@ pub(super) fn unfolded(page: &HtmlPage<'_>, run: &Run, cost: &Cost, curves: &[Cu
 fn named(term: &Term) -> Markup {
     let times = if term.times == 1.0 { String::new() } else { format!("{} × ", number(term.times)) };
     let typed = printable(&term.typed());
-    html! { (times) a href={ "#" (typed.replace(char::is_whitespace, "_")) } { (typed) } }
+    html! { (times) a href={ "#" (anchor_of(&typed)) } { (typed) } }
 }
 
 /// What is known of the cost beside its headline figure.
@@ -138,7 +138,11 @@ fn history(cost: &Cost, figures: &[super::form::EarlierFigure]) -> Option<Markup
         series: 2,
     });
     let marks: Vec<Mark> = earlier.chain([own]).collect();
-    let span = if first >= 1.0 { format!("over {first:.0} days") } else { "of the last day".to_string() };
+    let span = if first >= 1.0 {
+        format!("over {}", counted(first.round() as u64, "day"))
+    } else {
+        "of the last day".to_string()
+    };
     strip(&marks, &format!("{} {span}, this one last", counted(figures.len() as u64, "earlier run")))
 }
 

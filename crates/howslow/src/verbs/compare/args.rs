@@ -80,7 +80,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "PERCENT", requires = "fail_on", value_parser = share, allow_hyphen_values = true)]
     pub at_least: Option<f64>,
     /// Print Markdown for a comment on a pull request: the verdict, what changed, the rest folded
-    #[arg(long, conflicts_with_all = ["csv", "json", "mix"])]
+    #[arg(long, conflicts_with_all = ["csv", "json", "mix", "changed", "all"])]
     pub markdown: bool,
     /// Print JSON
     #[arg(long)]

@@ -176,10 +176,10 @@ pub(crate) struct KubernetesArgs {
     #[arg(long, value_name = "N", requires = "kubernetes", conflicts_with = "nodes", value_parser = between::<1, 100_000>)]
     pub count: Option<u32>,
     /// Whole CPUs for each pod
-    #[arg(long, value_name = "N", default_value = "2", value_parser = between::<1, 4096>)]
+    #[arg(long, value_name = "N", default_value = "2", conflicts_with_all = ["slurm", "ssh"], value_parser = between::<1, 4096>)]
     pub cpus: u32,
     /// Where the documents go: pvc:CLAIM, or postgres:SECRET/KEY, a Secret that holds the store's address
-    #[arg(long, value_name = "PLACE", default_value = "pvc:howslow")]
+    #[arg(long, value_name = "PLACE", default_value = "pvc:howslow", conflicts_with_all = ["slurm", "ssh"])]
     pub collector: String,
     /// Print the DaemonSet, which measures on every node, instead of the Job
     #[arg(long, requires = "kubernetes", conflicts_with = "output")]

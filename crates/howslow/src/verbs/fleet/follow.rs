@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ::fleet::{Event, Fleet, Folder, Follower, Stage};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle};
 use measure::Signals;
 use record::units::counted;
 use store::Store;
 
 use super::args::{EveryArgs, FleetArg, FollowArgs};
 use super::status::show;
-use crate::output::{Outcome, print_note};
+use crate::output::{self, Outcome, print_note};
 
 /// Follows a kept fleet, after submitting this.
 pub(super) fn again(args: &FollowArgs, begin: Begin) -> anyhow::Result<Outcome> {
@@ -154,7 +154,7 @@ struct FleetProgress {
 
 impl FleetProgress {
     fn new(fleet: &Fleet) -> FleetProgress {
-        let bar = ProgressBar::with_draw_target(Some(fleet.nodes.len() as u64), ProgressDrawTarget::stderr());
+        let bar = ProgressBar::with_draw_target(Some(fleet.nodes.len() as u64), output::target());
         let style = ProgressStyle::with_template("{bar:30} {pos}/{len} nodes  {msg}");
         let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
         FleetProgress { bar: bar.with_style(style), last: String::new() }

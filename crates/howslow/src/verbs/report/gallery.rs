@@ -23,7 +23,7 @@ pub(super) fn gallery(args: &ReportArgs, privacy: Privacy) -> anyhow::Result<Out
     let names = if args.sources.is_empty() { &references } else { &args.sources };
     let sources = sources::read(names, privacy)?;
     let machines = named(&sources, privacy)?;
-    let pages = pages(&machines)?;
+    let pages = pages(&machines, privacy)?;
     for (name, _) in &pages {
         check_free(&folder.join(name), args.force)?;
     }
@@ -65,12 +65,12 @@ fn named(sources: &PageSources, privacy: Privacy) -> anyhow::Result<Vec<(String,
 }
 
 /// Every page with the name of its file.
-fn pages(machines: &[(String, &NamedRun)]) -> anyhow::Result<Vec<(String, String)>> {
+fn pages(machines: &[(String, &NamedRun)], privacy: Privacy) -> anyhow::Result<Vec<(String, String)>> {
     let shown = machines.iter().map(|(name, named)| GalleryMachine { name, run: &named.run });
     let shown: Vec<GalleryMachine<'_>> = shown.collect();
     let mut pages = vec![("index.html".to_string(), gallery_index(&shown, TITLE))];
     for (name, named) in machines {
-        pages.push((format!("{name}.html"), machine(name, &named.run)?));
+        pages.push((format!("{name}.html"), machine(name, &named.run, privacy)?));
     }
     for (place, one) in shown.iter().enumerate() {
         pages.extend(shown[place + 1..].iter().map(|other| gallery_pair(one, other)));
@@ -78,7 +78,7 @@ fn pages(machines: &[(String, &NamedRun)]) -> anyhow::Result<Vec<(String, String
     Ok(pages)
 }
 
-fn machine(name: &str, run: &Run) -> anyhow::Result<String> {
+fn machine(name: &str, run: &Run, privacy: Privacy) -> anyhow::Result<String> {
     let references = store::references(&run.machine.architecture);
     let reference = nearest_reference(run, &references);
     let histories = CostHistories::new();
@@ -93,7 +93,7 @@ fn machine(name: &str, run: &Run) -> anyhow::Result<String> {
             histories: &histories,
             sections: Vec::new(),
             detail,
-            anonymous: false,
+            anonymous: privacy == Privacy::Anonymous,
             index: Some("index.html"),
         };
         Ok(report::html_page(&page))

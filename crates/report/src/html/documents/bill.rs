@@ -1,5 +1,6 @@
 //! A bill: what was counted, what it costs, what it waits for, what could be saved, its stacks; and two bills.
 
+use analysis::bill::BilledFigure;
 use record::largest_first;
 use record::units::Amount;
 use serde_json::Value;
@@ -116,11 +117,14 @@ pub(super) fn changes(document: &Value, id: String) -> Section {
     let names = super::json::texts(document, "bills");
     let [before, after] = [0, 1].map(|place| names.get(place).cloned().unwrap_or_default());
     let figures = items(document, "figures").iter().take(MOST).map(|figure| {
-        let name = text(figure, "figure");
-        let is_time = ["elapsed", "cpu", "user", "kernel", "waiting"].contains(&name);
-        let cell = |key: &str| if is_time { time(number(figure, key)) } else { count(number(figure, key)) };
-        let ratio = items(figure, "ratio").iter().filter_map(Value::as_f64).map(|end| format!("{end:.3}"));
-        let ratio = ratio.collect::<Vec<_>>().join(" – ");
+        let is_it = |known: &BilledFigure| serde_json::to_value(known).is_ok_and(|known| known == figure["figure"]);
+        let known = BilledFigure::ALL.into_iter().find(is_it);
+        let (name, is_count) = known.map_or(("", true), |figure| (figure.words(), figure.is_count()));
+        let cell = |key: &str| if is_count { count(number(figure, key)) } else { time(number(figure, key)) };
+        let over = number(figure, "before").zip(number(figure, "after")).filter(|(before, _)| *before > 0.0);
+        let ends: Vec<f64> = items(figure, "ratio").iter().filter_map(Value::as_f64).collect();
+        let range = if let [low, high] = ends[..] { format!(" ({low:.3} to {high:.3})") } else { String::new() };
+        let ratio = over.map_or_else(String::new, |(before, after)| format!("{:.3}{range}", after / before));
         let verdict = text(figure, "verdict");
         let verdict = if verdict == "single" { "one run each: no verdict" } else { verdict };
         vec![name.into(), cell("before"), cell("after"), ratio, verdict.into()]
