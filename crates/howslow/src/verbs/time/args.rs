@@ -82,7 +82,7 @@ pub(crate) struct TimeArgs {
     #[arg(long, value_name = "FILE")]
     pub cold: Vec<PathBuf>,
     /// Of two or more commands: run each once more, counted, and print how calls, faults and switches changed from the first
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["json", "csv"])]
     pub counts: bool,
     /// Exit status 4 if one of these grew from the first command to another: more-calls, more-faults, more-switches; implies
     /// --counts

@@ -62,10 +62,14 @@ pub(super) fn counted(works: &Works, tried: &[&Work], args: &TimeArgs, signals: 
             Some(gate) if !gate.unjudged.is_empty() && outcome == Outcome::Done => Outcome::Skipped,
             _ => outcome,
         };
-        let failed = gate.iter().flat_map(|gate| &gate.failed).map(|figure| figure.words()).collect::<Vec<_>>();
         // Neither has the text.
-        if (args.measure.json || args.measure.csv) && !failed.is_empty() {
-            print_note(&format!("the gate failed: {}: {}", printable(name), failed.join(", ")));
+        if let Some(gate) = gate.as_ref().filter(|_| args.measure.json || args.measure.csv) {
+            for (what, figures) in [("failed", &gate.failed), ("has no verdict", &gate.unjudged)] {
+                let words: Vec<&str> = figures.iter().map(|figure| figure.words()).collect();
+                if !words.is_empty() {
+                    print_note(&format!("the gate {what}: {}: {}", printable(name), words.join(", ")));
+                }
+            }
         }
         let view = BillChanges {
             bills: [first, name],
