@@ -19,7 +19,7 @@ pub enum LoadError {
     #[error("the plan's setup `{command}` failed: {why}; run it by hand to see its messages")]
     Preparing { command: String, why: String },
     /// One user alone showed too little.
-    #[error("nothing can be predicted: not every interaction of the script ended while one user ran alone; {remedy}")]
+    #[error("nothing can be predicted: too little of the script ended while one user ran alone; {remedy}")]
     NothingEnded { remedy: &'static str },
     #[error(transparent)]
     Measure(#[from] measure::MeasureError),

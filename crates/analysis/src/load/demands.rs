@@ -6,6 +6,7 @@ use record::smallest_first;
 
 use super::configuration::{Configuration, PageDevice, Relief};
 use super::measured::{Finished, Measured, Outcome};
+use super::response::response_at;
 use crate::model::{CurvePoint, FaultCurve, Figure, Kind};
 use crate::statistics::{mean, squares};
 
@@ -81,7 +82,7 @@ pub struct Demands {
 }
 
 /// The mean interaction of a configuration: each counts as often as the script has it, whatever a short run had. With twice
-/// the standard error to either side. `None` if one of them did not end at all.
+/// the standard error to either side. `None` if one of them did not end at all, or those that ended are no sample of all.
 pub fn mean_of(measured: &Measured, usual: &Usual, of: fn(&Finished) -> f64) -> Option<Figure> {
     let total: f64 = usual.weights.iter().sum();
     let (mut value, mut variance) = (0.0, 0.0);
@@ -97,6 +98,9 @@ pub fn mean_of(measured: &Measured, usual: &Usual, of: fn(&Finished) -> f64) -> 
 
 /// The mean over those that did their work at this place of the script, and the variance of that mean; `None` if none did.
 fn mean_at(measured: &Measured, place: usize, of: fn(&Finished) -> f64) -> Option<(f64, f64)> {
+    if !measured.unfinished.is_empty() {
+        response_at(measured, place).mean?;
+    }
     let done =
         measured.finished.iter().filter(|finished| finished.interaction == place && finished.outcome == Outcome::Done);
     let values: Vec<f64> = done.map(of).collect();

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::configuration::Configuration;
-use super::measured::{Depth, Measured};
-use super::response::{Response, response};
+use super::measured::{Depth, Finished, Measured};
+use super::response::{Response, response_of};
 use crate::form::Form;
 
 /// Shares of the processors' time in which nothing ran, by the paper's three kinds. Together with what ran they are one.
@@ -80,9 +80,11 @@ pub struct PaperRow {
 
 pub fn row(measured: &Measured) -> PaperRow {
     let capacity = (f64::from(measured.configuration.cpus) * measured.elapsed_s).max(f64::MIN_POSITIVE);
-    let response = response(&measured.finished);
+    let response = response_of(measured);
+    // Not `sum`, whose nothing is less than zero.
+    let sum = |of: fn(&Finished) -> f64| measured.finished.iter().map(of).fold(0.0, |sum, one| sum + one);
     let major_faults: f64 = measured.depths.iter().map(|depth| depth.major_faults).sum();
-    let minor_faults: f64 = measured.finished.iter().map(|finished| finished.minor_faults).sum();
+    let minor_faults = sum(|finished| finished.minor_faults);
     let handling =
         (major_faults * measured.fault.major_s + minor_faults * measured.fault.minor_s).min(measured.cpu.system_s);
     let elapsed = measured.elapsed_s.max(f64::MIN_POSITIVE);
@@ -90,8 +92,8 @@ pub fn row(measured: &Measured) -> PaperRow {
         configuration: measured.configuration.clone(),
         elapsed_s: measured.elapsed_s,
         throughput: (response.count - response.failed) as f64 / elapsed,
-        cpu_s: measured.finished.iter().map(|finished| finished.user_s + finished.system_s).sum(),
-        major_faults: measured.finished.iter().map(|finished| finished.major_faults).sum(),
+        cpu_s: sum(|finished| finished.user_s + finished.system_s),
+        major_faults: sum(|finished| finished.major_faults),
         depths: measured.depths.clone(),
         pages_per_s: (measured.paging.pages_in + measured.paging.pages_out) / elapsed,
         device: measured.paging.device_s.map(|busy| busy / elapsed),

@@ -33,7 +33,8 @@ pub fn model_file(demands: &Demands, all: &[Configuration], measured: &[Measured
     }
 }
 
-/// A measured configuration as the model takes it; `None` if an interaction of the script did not end.
+/// A measured configuration as the model takes it; `None` if an interaction of the script did not end, or takes longer than was
+/// measured.
 fn of_measured(demands: &Demands, measured: &Measured) -> Option<MeasuredMeans> {
     let mean = |of: fn(&Finished) -> f64| mean_of(measured, &demands.usual, of);
     let row = row(measured);
@@ -53,7 +54,7 @@ fn of_measured(demands: &Demands, measured: &Measured) -> Option<MeasuredMeans> 
         page_device_utilization: row.device.map(Figure::from),
         throughput: Some(row.throughput.into()),
         response_s: mean(|finished| finished.response_s),
-        response_p95_s: row.response.percentiles[2].map(Figure::from),
+        response_p95_s: row.response.percentiles[2].response.map(Figure::from),
         multiprogramming_idle: Some(row.idle.multiprogramming),
         non_multiprogramming_idle: Some(row.idle.non_multiprogramming),
         zero_idle: Some(row.idle.zero),

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::configuration::Configuration;
 use super::figures::row;
 use super::measured::Measured;
+use super::response::Response;
 use crate::by_key;
 
 /// The work still gets this share of its best throughput above the cliff.
@@ -29,8 +30,10 @@ pub struct CliffPoint {
     pub memory: f64,
     /// Interactions per second.
     pub throughput: f64,
-    /// Mean response in seconds; null if none did its work.
+    /// Mean response in seconds; null if none did its work, or many take longer than was measured.
     pub response_s: Option<f64>,
+    /// What it is at least in that case.
+    pub response_at_least_s: Option<f64>,
     /// Pages per second read back from swap.
     pub swapped_in_per_s: f64,
     /// Pages of files per second that had to be read again.
@@ -96,18 +99,35 @@ fn point(memory: Option<u64>, repetitions: &[&Measured]) -> CliffPoint {
     let count: usize = rows.iter().map(|row| row.response.count).sum();
     let failed: usize = rows.iter().map(|row| row.response.failed).sum();
     let done = (count - failed) as f64;
-    let all = rows.iter().map(|row| &row.response);
-    let response: f64 =
-        all.filter_map(|response| Some(response.mean?.value * (response.count - response.failed) as f64)).sum();
+    let (response_s, response_at_least_s) = mean_response(&rows.iter().map(|row| &row.response).collect::<Vec<_>>());
     CliffPoint {
         memory: memory.map_or(f64::INFINITY, |bytes| bytes as f64),
         throughput: done / elapsed,
-        response_s: (done > 0.0).then(|| response / done),
+        response_s,
+        response_at_least_s,
         swapped_in_per_s: sum(&|measured| measured.paging.pages_in) / elapsed,
         refaulted_per_s: sum(&|measured| measured.paging.file_refaults) / elapsed,
         failed: failed as f64 / count.max(1) as f64,
         killed_for_memory: sum(&|measured| measured.killed_for_memory as f64) / count.max(1) as f64,
     }
+}
+
+/// The mean response of repetitions together, in seconds, or else what it is at least.
+fn mean_response(all: &[&Response]) -> (Option<f64>, Option<f64>) {
+    // Each bound is the mean over those overdue as well.
+    let one = |response: &Response| {
+        let done = response.count - response.failed;
+        match response.mean_at_least_s {
+            Some(bound_s) => Some((bound_s, done + response.overdue)),
+            None => response.mean.map(|mean| (mean.value, done)),
+        }
+    };
+    let means: Vec<(f64, usize)> = all.iter().filter_map(|response| one(response)).collect();
+    let count: usize = means.iter().map(|mean| mean.1).sum();
+    let sum = means.iter().map(|(mean_s, count)| mean_s * *count as f64).sum::<f64>();
+    let mean_s = (count > 0).then(|| sum / count as f64);
+    let is_bound = all.iter().any(|response| response.mean_at_least_s.is_some());
+    if is_bound { (None, mean_s) } else { (mean_s, None) }
 }
 
 fn best(points: &[CliffPoint]) -> f64 {
@@ -126,9 +146,16 @@ mod tests {
     use super::*;
 
     fn at(memory: f64, throughput: f64) -> CliffPoint {
-        let (response_s, swapped_in_per_s) = (Some(1.0 / throughput), 100.0 / throughput);
-        let (refaulted_per_s, failed, killed_for_memory) = (1.0, 0.0, 0.0);
-        CliffPoint { memory, throughput, response_s, swapped_in_per_s, refaulted_per_s, failed, killed_for_memory }
+        CliffPoint {
+            memory,
+            throughput,
+            response_s: Some(1.0 / throughput),
+            response_at_least_s: None,
+            swapped_in_per_s: 100.0 / throughput,
+            refaulted_per_s: 1.0,
+            failed: 0.0,
+            killed_for_memory: 0.0,
+        }
     }
 
     #[test]
@@ -153,5 +180,19 @@ mod tests {
         assert!(knee.cause().contains("not what is missing"), "whatever fails with all memory too");
         knee.falls.killed_for_memory = 0.5;
         assert!(knee.cause().contains("kills"));
+    }
+
+    #[test]
+    fn a_response_of_which_a_repetition_is_unfinished_is_a_bound() {
+        use super::super::measured::{Finished, Unfinished};
+        let ended = |response_s| Finished { response_s, ..Finished::default() };
+        let whole = Measured { elapsed_s: 4.0, finished: vec![ended(1.0), ended(1.1)], ..Measured::default() };
+        let hangs = Unfinished { age_s: 4.0, ..Unfinished::default() };
+        let stuck = Measured { unfinished: vec![hangs; 2], ..Measured { finished: Vec::new(), ..whole.clone() } };
+        let both = point(None, &[&whole, &stuck]);
+        assert!(both.response_s.is_none() && (both.throughput - 0.25).abs() < 1e-12);
+        assert!(both.response_at_least_s.is_some_and(|bound| (bound - 10.1 / 4.0).abs() < 1e-9), "{both:?}");
+        let alone = point(None, &[&whole]);
+        assert!(alone.response_at_least_s.is_none() && alone.response_s.is_some());
     }
 }

@@ -54,6 +54,8 @@ pub struct Finished {
     pub wait_s: f64,
     /// From its arrival to its end, in seconds.
     pub response_s: f64,
+    /// The part of it before the time measured began, in seconds.
+    pub before_s: f64,
     /// Processor time in user mode, in seconds.
     pub user_s: f64,
     /// Processor time in the kernel, in seconds.
@@ -63,6 +65,17 @@ pub struct Finished {
     /// Page faults that waited for a page.
     pub major_faults: f64,
     pub outcome: Outcome,
+}
+
+/// An interaction that had arrived and not ended when the time measured did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Unfinished {
+    /// Its place in the script.
+    pub interaction: usize,
+    /// From its arrival to the end of the time measured, in seconds.
+    pub age_s: f64,
+    /// The part of it before it was eligible, in seconds.
+    pub wait_s: f64,
 }
 
 /// What happened while this number of processes was eligible.
@@ -158,6 +171,12 @@ pub struct Measured {
     pub elapsed_s: f64,
     /// The interactions that ended in that time.
     pub finished: Vec<Finished>,
+    /// Those that had arrived and not ended when it was over.
+    pub unfinished: Vec<Unfinished>,
+    /// How many had arrived and not ended when it began.
+    pub unfinished_before: usize,
+    /// True if interactions arrive by themselves, false if users wait for the end of one before they ask for the next.
+    pub is_open: bool,
     /// By the number of eligible processes, from none up.
     pub depths: Vec<Depth>,
     /// The same for each of some equal parts of the time measured.
@@ -170,4 +189,14 @@ pub struct Measured {
     pub killed_for_memory: u64,
     pub fault: FaultCost,
     pub sums: Sums,
+}
+
+impl Measured {
+    /// True if interactions arrive faster than they end, beyond chance: then the wait for them grows as long as it is measured. Where
+    /// as many arrive as end, what has come and what has gone each scatter by the root of their number (Poisson).
+    pub fn grows(&self) -> bool {
+        let (ended, before) = (self.finished.len() as f64, self.unfinished_before as f64);
+        let more = self.unfinished.len() as f64 - before;
+        self.is_open && more > 2.0 * (2.0 * ended + more).max(0.0).sqrt()
+    }
 }

@@ -61,9 +61,9 @@ fn measured(log: Log, configuration: &Configuration, demands: &Demands) -> Measu
         response_s: ended.response_s,
         user_s: ended.cpu_s * user,
         system_s: ended.cpu_s * (1.0 - user),
-        minor_faults: 0.0,
         major_faults: ended.faults,
         outcome: Outcome::Done,
+        ..Finished::default()
     });
     let depth = |&(elapsed_s, busy_s): &(f64, f64)| Depth { elapsed_s, busy_s, major_faults: 0.0 };
     Measured {

@@ -5,6 +5,7 @@ mod experiment;
 mod predict;
 mod size;
 mod study;
+mod trial;
 
 use std::path::Path;
 

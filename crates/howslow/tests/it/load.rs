@@ -226,6 +226,28 @@ fn commands_that_fail_hang_or_are_missing_are_results() {
     refused.stderr(contains("no-such-program").and(contains("install")));
 }
 
+/// A quarter of the interactions takes longer than is measured.
+#[test]
+fn what_takes_longer_than_was_measured_is_named() {
+    let data = folder();
+    let text = "name = 'long'\ntime = '4s'\nsettle = '100ms'\n[axes]\nusers = [8]\n[[interaction]]\nname = 'mixed'\n\
+        command = ['bash', '-c', '(( RANDOM % 4 )) && sleep 0.5 || sleep 6']\n";
+    let path = plan(&data, text);
+    let document = json(&data, &path, &[]);
+    let configuration = &document["configurations"][0];
+    let all = &configuration["all"];
+    // A user who is in a long one stays in it until the end.
+    let [unfinished, overdue] = ["unfinished", "overdue"].map(|key| number(all, key));
+    assert!(unfinished >= 1.0 && overdue >= 1.0 && overdue <= unfinished && unfinished <= 8.0, "{all}");
+    assert!(all["mean_s"].is_null() && number(all, "mean_at_least_s") > 0.5, "{all}");
+    let last = &all["percentiles"][3];
+    assert!(last["response_s"].is_null() && number(last, "at_least_s") > 0.5, "{all}");
+    assert!(number(configuration, "oldest_unfinished_s") > 0.6, "{configuration}");
+    assert!(document["notes"].to_string().contains("the plan's limit (60.0 s)"), "{}", document["notes"]);
+    let page = howslow(&data).arg("load").arg(&path).assert().success();
+    page.stdout(contains("unfinished)").and(contains(" >= ")).and(contains("unfinished at the end;")));
+}
+
 #[test]
 fn swap_that_is_left_is_removed_and_that_of_the_system_stays_on() {
     what_a_killed_experiment_leaves_is_removed_by_the_next();

@@ -19,6 +19,11 @@ impl<T> Gate<T> {
         self.inside
     }
 
+    /// Those that queue.
+    pub(super) fn queued(&self) -> impl Iterator<Item = &T> {
+        self.queue.iter()
+    }
+
     /// Someone arrives: goes in at once, and is returned, or queues.
     pub(super) fn arrive(&mut self, who: T) -> Option<T> {
         if self.inside < self.limit && self.queue.is_empty() {
@@ -49,7 +54,7 @@ mod tests {
             (gate.arrive('a'), gate.arrive('b'), gate.arrive('c'), gate.arrive('d')),
             (Some('a'), Some('b'), None, None)
         );
-        assert_eq!(gate.inside(), 2);
+        assert_eq!((gate.inside(), gate.queued().collect::<Vec<_>>()), (2, vec![&'c', &'d']));
         assert_eq!(gate.leave(), Some('c'));
         assert_eq!(gate.arrive('e'), None);
         assert_eq!((gate.leave(), gate.leave(), gate.inside()), (Some('d'), Some('e'), 2));

@@ -4,6 +4,7 @@ use analysis::load::{CpuTime, Finished, Measured, Paging, Pressure};
 
 use super::counts::{Counts, Setting};
 use super::tally::Tally;
+use crate::plan::Arrivals;
 
 /// What was counted between two moments.
 pub(super) fn measured(setting: &Setting, tally: Tally, before: &Counts, after: &Counts) -> Measured {
@@ -38,6 +39,9 @@ pub(super) fn measured(setting: &Setting, tally: Tally, before: &Counts, after: 
         fault: setting.fault,
         sums: tally.sums,
         finished: tally.finished,
+        unfinished: tally.unfinished,
+        unfinished_before: tally.unfinished_before,
+        is_open: setting.plan.arrivals != Arrivals::Closed,
         depths: tally.depths,
         parts: tally.parts,
     }

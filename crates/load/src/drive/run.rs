@@ -73,13 +73,14 @@ pub fn drive(
         return Ok(Ending::Interrupted(signal));
     }
     let before = setting.counts();
-    driver.tally.begin(before.at, before.used);
+    let unanswered = driver.unanswered().count();
+    driver.tally.begin(unanswered, before.at, before.used);
     if let Some(signal) = driver.measure(progress)? {
         return Ok(Ending::Interrupted(signal));
     }
     let after = setting.counts();
-    let eligible = driver.gate.inside();
-    driver.tally.end(eligible, after.at, after.used);
+    let unanswered: Vec<_> = driver.unanswered().collect();
+    driver.tally.end(driver.gate.inside(), &unanswered, (after.at, after.used));
     driver.drain()?;
     let Driver { mut tally, people, .. } = driver;
     // The users see that nobody requests any more, and end.
@@ -200,6 +201,14 @@ impl<'a> Driver<'a> {
             self.tally.cut(self.gate.inside(), nanoseconds(), self.setting.used());
         }
         Ok(None)
+    }
+
+    /// The requests that have arrived and are not answered: those that are eligible with the moment since which they are, and those that
+    /// queue.
+    fn unanswered(&self) -> impl Iterator<Item = (Request, Option<f64>)> {
+        let served = self.people.iter().filter_map(|person| person.serves).filter(|serves| serves.admitted > 0.0);
+        let queued = self.gate.queued().map(|request| (*request, None));
+        served.map(|serves| (serves.request, Some(serves.admitted))).chain(queued)
     }
 
     /// Lets the users that are busy end, for a while.
@@ -337,8 +346,9 @@ impl<'a> Driver<'a> {
             minor_faults: report.used.minor_faults,
             major_faults: report.used.major_faults,
             outcome,
+            ..Finished::default()
         };
-        self.tally.finish(finished);
+        self.tally.finish(served.request.arrived, finished);
         self.tally.sums.reported_s += finished.user_s + finished.system_s;
         let before = self.gate.inside();
         let next = self.gate.leave();

@@ -45,6 +45,12 @@ pub struct LoadMeasured<'a> {
     pub elapsed_s: f64,
     /// Interactions per second that did their work.
     pub throughput: f64,
+    /// Interactions that had arrived and not ended when the time measured began.
+    pub unfinished_before: usize,
+    /// How long the oldest of those that had not ended at its end had taken; null for none.
+    pub oldest_unfinished_s: Option<f64>,
+    /// True if interactions arrive faster than they end, so that wait and response grow with the time measured.
+    pub grows: bool,
     /// All interactions together.
     pub all: LoadResponse<'a>,
     /// Each interaction of the script.
@@ -148,6 +154,9 @@ impl<'a> LoadMeasured<'a> {
             configuration: &measured.configuration,
             elapsed_s: measured.elapsed_s,
             throughput: row.throughput,
+            unfinished_before: measured.unfinished_before,
+            oldest_unfinished_s: measured.unfinished.iter().map(|one| one.age_s).reduce(f64::max),
+            grows: measured.grows(),
             all: LoadResponse { name: "all", response: row.response },
             interactions: names.iter().zip(each).map(|(name, response)| LoadResponse { name, response }).collect(),
             depths: measured.depths.iter().map(LoadDepth::from).collect(),

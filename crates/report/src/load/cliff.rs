@@ -4,7 +4,7 @@ use analysis::load::{Cliff, CliffPoint, Configuration};
 use record::Bytes;
 use record::units::{Amount, percent, significant};
 
-use super::tables::time;
+use super::tables::{figure_or_bound, time};
 use crate::grid::{Grid, RowKind};
 use crate::text::{Style, capitalized};
 
@@ -14,7 +14,7 @@ pub(super) fn cliff(cliff: &Cliff, style: Style) -> String {
     grid.heading(["memory", "a second", "response", "from swap", "files again", "failed"]);
     for point in &cliff.points {
         let kind = if cliff.knee.is_some_and(|knee| knee.falls == *point) { RowKind::Slower } else { RowKind::Row };
-        let response = point.response_s.map_or_else(|| "-".into(), time);
+        let response = figure_or_bound(point.response_s, point.response_at_least_s);
         let [swapped, again] = [point.swapped_in_per_s, point.refaulted_per_s].map(|rate| Amount(rate).of("/s"));
         let failed = if point.failed > 0.0 { percent(point.failed) } else { "0".into() };
         grid.add(kind, [memory(point), significant(point.throughput), response, swapped, again, failed]);
@@ -31,8 +31,8 @@ pub(super) fn cliff(cliff: &Cliff, style: Style) -> String {
             memory(&knee.holds),
             significant(knee.holds.throughput),
             significant(knee.falls.throughput),
-            knee.holds.response_s.map_or_else(|| "none".into(), time),
-            knee.falls.response_s.map_or_else(|| "none".into(), time),
+            response(&knee.holds),
+            response(&knee.falls),
             capitalized(knee.cause()),
         ),
     };
@@ -42,6 +42,14 @@ pub(super) fn cliff(cliff: &Cliff, style: Style) -> String {
 /// What the configurations of a cliff have in common.
 pub(super) fn name(common: &Configuration) -> String {
     Configuration { memory: None, repetition: 1, ..common.clone() }.described()
+}
+
+fn response(point: &CliffPoint) -> String {
+    match (point.response_s, point.response_at_least_s) {
+        (Some(mean_s), _) => time(mean_s),
+        (None, Some(bound_s)) => format!("at least {}", time(bound_s)),
+        (None, None) => "none".into(),
+    }
 }
 
 fn memory(point: &CliffPoint) -> String {
@@ -59,6 +67,7 @@ mod tests {
                 memory,
                 throughput,
                 response_s: None,
+                response_at_least_s: None,
                 swapped_in_per_s: 0.0,
                 refaulted_per_s: 0.0,
                 failed: 0.0,

@@ -23,11 +23,12 @@ fn table(title: &str, forecasts: &[Forecast], measured: &[Measured], usual: &Usu
     let mut failed = Vec::new();
     for forecast in forecasts {
         let found = measured.iter().find(|one| one.configuration == forecast.configuration);
+        let none = if found.is_some() { "  measured: too much is unfinished" } else { "  not measured" };
         let found = found.and_then(|one| judged(one, usual));
         match &forecast.predicted {
             Ok(predicted) => {
                 grid.row(cells(forecast.configuration.described(), &predicted.value));
-                let none = || vec!["  not measured".into()];
+                let none = || vec![none.into()];
                 grid.add(RowKind::Aside, found.map_or_else(none, |found| cells("  measured".into(), &found)));
             }
             Err(why) => failed.push(format!("{}: {why}.", forecast.configuration.described())),

@@ -3,7 +3,7 @@
 use analysis::load::{Configuration, PaperRow, Relief};
 use record::units::significant;
 
-use super::tables::{between_faults, share, time};
+use super::tables::{between_faults, mean, share, time};
 use crate::grid::Grid;
 use crate::text::Style;
 
@@ -59,8 +59,7 @@ pub(super) fn paper(plan: &str, rows: &[PaperRow], style: Style) -> String {
     }
     add("faults each", &|printed| significant(printed.faults), &|row| significant(row.response.major_faults));
     add("CPU each", &|printed| time(printed.cpu), &|row| time(row.response.user_s + row.response.system_s));
-    let response = |row: &PaperRow| row.response.mean.map_or_else(|| "-".into(), |mean| time(mean.value));
-    add("response", &|printed| time(printed.response), &response);
+    add("response", &|printed| time(printed.response), &|row| mean(&row.response));
     for kind in 0..3 {
         let here =
             |row: &PaperRow| share([row.idle.multiprogramming, row.idle.non_multiprogramming, row.idle.zero][kind]);

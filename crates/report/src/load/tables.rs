@@ -1,7 +1,6 @@
 //! The tables: what the paper calls I, II and III, and response times by interaction.
 
-use analysis::load::{Depth, Measured, PaperRow, Response, per_interaction, response};
-use analysis::statistics::Interval;
+use analysis::load::{Depth, Measured, PaperRow, Response, ResponsePercentile, per_interaction, response_of};
 use record::Nanoseconds;
 use record::units::{Amount, grouped, percent, significant};
 
@@ -18,11 +17,10 @@ pub(super) fn interactions(rows: &[PaperRow], style: Style) -> String {
     for (number, row) in rows.iter().enumerate() {
         let each = &row.response;
         let [mean, half] = mean_and_half(each);
-        let failed = if each.failed > 0 { format!(" ({} failed)", each.failed) } else { String::new() };
-        let [cpu, elapsed, cpu_each, wait] =
-            [row.cpu_s, row.elapsed_s, each.user_s + each.system_s, each.wait_s].map(time);
+        let [cpu, elapsed, cpu_each] = [row.cpu_s, row.elapsed_s, each.user_s + each.system_s].map(time);
+        let failed = (each.failed > 0).then(|| format!("{} failed", each.failed));
         let [rate, faults_each] = [row.throughput, each.major_faults].map(significant);
-        let (number, ended) = ((number + 1).to_string(), format!("{}{failed}", each.count));
+        let (number, ended, wait) = ((number + 1).to_string(), ended(each, failed), wait(each));
         let (name, faults) = (row.configuration.described(), grouped(row.major_faults));
         grid.row([number, name, ended, rate, cpu, faults, elapsed, cpu_each, faults_each, wait, mean, half]);
     }
@@ -78,10 +76,12 @@ pub(super) fn responses(all: &[Measured], names: &[String], style: Style) -> Str
     let head =
         ["", "response", "ended", "mean", "+-", "50 %", "90 %", "95 %", "99 %", "wait", "CPU user", "system", "faults"];
     grid.heading(head);
+    let mut has_bounds = false;
     for (number, measured) in all.iter().enumerate() {
         let each = per_interaction(measured, names.len());
         let named = names.iter().map(String::as_str).zip(&each);
-        let whole = response(&measured.finished);
+        let whole = response_of(measured);
+        has_bounds |= each.iter().chain([&whole]).any(Response::is_bound);
         let rows = named.chain([("all", &whole)]);
         for (place, (name, response)) in rows.enumerate() {
             let number = if place == 0 { (number + 1).to_string() } else { String::new() };
@@ -89,27 +89,61 @@ pub(super) fn responses(all: &[Measured], names: &[String], style: Style) -> Str
             grid.add(kind, cells(number, name, response));
         }
     }
-    grid.render(style)
+    let legend = ">=: at least; what was unfinished at the end, behind the +, counts with the time that it had taken";
+    let legend = if has_bounds { style.dim(legend) + "\n" } else { String::new() };
+    grid.render(style) + &legend
 }
 
 fn cells(number: String, name: &str, response: &Response) -> Vec<String> {
     let [mean, half] = mean_and_half(response);
-    let mut cells = vec![number, record::printable(name), response.count.to_string(), mean, half];
-    // A percentile without an interval is shown all the same, marked.
-    let text = |figure: &Option<Interval>| match figure {
-        None => "-".into(),
-        Some(figure) if figure.high.is_infinite() => format!("({})", time(figure.value)),
-        Some(figure) => time(figure.value),
-    };
-    cells.extend(response.percentiles.iter().map(text));
-    cells.extend([response.wait_s, response.user_s, response.system_s].map(time));
+    let mut cells = vec![number, record::printable(name), ended_and_unfinished(response), mean, half];
+    cells.extend(response.percentiles.iter().map(percentile));
+    cells.push(wait(response));
+    cells.extend([response.user_s, response.system_s].map(time));
     cells.push(format!("{} + {}", significant(response.major_faults), significant(response.minor_faults)));
     cells
 }
 
+/// How many ended, with how many failed and, where figures are bounds because of them, how many did not end.
+fn ended(response: &Response, failed: Option<String>) -> String {
+    let unfinished = response.is_bound().then(|| format!("{} unfinished", response.unfinished));
+    let others: Vec<String> = failed.into_iter().chain(unfinished).collect();
+    let others = if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
+    format!("{}{others}", response.count)
+}
+
+/// The same in a narrow column.
+fn ended_and_unfinished(response: &Response) -> String {
+    let unfinished = if response.is_bound() { format!(" + {}", response.unfinished) } else { String::new() };
+    format!("{}{unfinished}", response.count)
+}
+
+/// A percentile without an interval is shown all the same, marked.
+fn percentile(percentile: &ResponsePercentile) -> String {
+    match percentile.response {
+        Some(figure) if figure.high.is_infinite() => format!("({})", time(figure.value)),
+        figure => figure_or_bound(figure.map(|figure| figure.value), percentile.at_least_s),
+    }
+}
+
+fn wait(response: &Response) -> String {
+    let exact = response.mean_at_least_s.is_none() || response.queued == 0;
+    figure_or_bound(Some(response.wait_s).filter(|_| exact), Some(response.wait_s))
+}
+
+pub(super) fn mean(response: &Response) -> String {
+    figure_or_bound(response.mean.map(|mean| mean.value), response.mean_at_least_s)
+}
+
+/// A time in seconds, or else what it is at least.
+pub(super) fn figure_or_bound(figure_s: Option<f64>, at_least_s: Option<f64>) -> String {
+    let bound = || at_least_s.map_or_else(|| "-".into(), |bound_s| format!(">= {}", time(bound_s)));
+    figure_s.map_or_else(bound, time)
+}
+
 fn mean_and_half(response: &Response) -> [String; 2] {
     let half = response.mean.map(|mean| mean.high - mean.value).filter(|half| half.is_finite());
-    [response.mean.map(|mean| mean.value), half].map(|seconds| seconds.map_or_else(|| "-".into(), time))
+    [mean(response), half.map_or_else(|| "-".into(), time)]
 }
 
 /// The processor time between two page faults while this many processes were eligible.
@@ -128,7 +162,7 @@ pub(super) fn share(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use analysis::load::{Configuration, Depth, row};
+    use analysis::load::{Configuration, Depth, Finished, Unfinished, row};
 
     use super::*;
 
@@ -144,5 +178,34 @@ mod tests {
         };
         let page = processors(&[row(&measured)], Style::PLAIN);
         assert!(page.contains("50 %") && !page.contains("wait"), "{page}");
+    }
+
+    #[test]
+    fn what_is_unfinished_is_shown_where_it_makes_figures_bounds() {
+        let ended = Finished { response_s: 0.5, ..Finished::default() };
+        let unfinished = |age_s| vec![Unfinished { age_s, ..Unfinished::default() }; 8];
+        let page = |age_s| {
+            let measured = Measured {
+                elapsed_s: 4.0,
+                finished: vec![ended; 24],
+                unfinished: unfinished(age_s),
+                ..Measured::default()
+            };
+            responses(&[measured.clone()], &["a".into()], Style::PLAIN) + &interactions(&[row(&measured)], Style::PLAIN)
+        };
+        let (ordinary, stuck) = (page(0.25), page(4.0));
+        assert!(!ordinary.contains(">=") && !ordinary.contains("unfinished"), "{ordinary}");
+        // 24 of half a second and eight of at least four.
+        assert!(
+            stuck.contains("24 (8 unfinished)") && stuck.contains(" 24 + 8 ") && stuck.contains(">= 1.38 s"),
+            "{stuck}"
+        );
+        assert!(stuck.contains("500 ms") && stuck.contains(">= 4.00 s") && stuck.contains(">=: at least"), "{stuck}");
+    }
+
+    #[test]
+    fn nothing_is_not_less_than_zero() {
+        let page = interactions(&[row(&Measured { elapsed_s: 1.0, ..Measured::default() })], Style::PLAIN);
+        assert!(!page.contains("-0"), "{page}");
     }
 }

@@ -116,6 +116,22 @@ fn a_share_that_holds_all_pages_has_no_faults_though_it_was_not_measured() {
 }
 
 #[test]
+fn figures_that_are_only_bounds_are_neither_demands_nor_compared() {
+    use super::super::measured::Unfinished;
+    let [mut sound, mut stuck] = runs([4, 8]);
+    let one = |age_s| Unfinished { age_s, ..Unfinished::default() };
+    // One is under way as usual; another hangs, and what ended is no sample of its interaction.
+    (sound.unfinished, stuck.unfinished) = (vec![one(0.01)], vec![one(9.0)]);
+    let all = [sound.clone(), stuck.clone()];
+    let found = demands_of(&all, &[], &usual());
+    assert_eq!(found.user_s, demands_of(&[sound.clone()], &[], &usual()).user_s);
+    assert!(judged(&sound, &usual()).is_some() && judged(&stuck, &usual()).is_none());
+    assert!(Demands::of(&[&stuck], &[], &usual()).is_none());
+    let file = super::super::for_model::model_file(&found, &[configuration(1, 8)], &all);
+    assert_eq!(file.measured.len(), 1);
+}
+
+#[test]
 fn waiting_for_files_is_distinguished_from_waiting_for_pages() {
     let mut runs = runs([2, 4, 8, 16]);
     for one in runs.iter_mut().flat_map(|run| &mut run.finished) {

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use ::load::{Ending, LoadError, Plan, Session};
-use analysis::load::{Configuration, Experiment, Measured};
+use analysis::load::{Configuration, Experiment, Measured, response_of};
 use measure::Progress;
+use record::Nanoseconds;
 
 use crate::output::Bar;
 
@@ -68,8 +69,42 @@ pub(super) fn experiment(plan: &Plan, all: &[Configuration], root: &Path, seed: 
         }
     }
     bar.clear();
+    results.notes.extend(out_of_reach(plan, &results.measured));
     match failed {
         Some(error) if results.measured.is_empty() && results.interrupted.is_none() => Err(error),
         _ => Ok(results),
+    }
+}
+
+/// That nothing reaches the plan's limit, where it could have shown what hangs.
+fn out_of_reach(plan: &Plan, all: &[Measured]) -> Option<String> {
+    let whole_s = plan.settle.0 + plan.time.0;
+    let hangs = |measured: &Measured| !measured.grows() && response_of(measured).mean_at_least_s.is_some();
+    (plan.limit.0 >= whole_s && all.iter().any(hangs)).then(|| {
+        let [limit, whole] = [plan.limit.0, whole_s].map(|seconds| Nanoseconds(seconds * 1e9));
+        format!(
+            "An interaction that hangs is unfinished and does not count as hung, because the plan's limit ({limit}) is not \
+             reached within settle and time ({whole}). Give a longer --time, or the plan a shorter limit."
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use ::load::Time;
+    use analysis::load::Unfinished;
+
+    use super::*;
+
+    #[test]
+    fn a_limit_that_nothing_reaches_is_noted_where_something_may_hang() {
+        let text = "name = 'x'\ntime = '1s'\n[[interaction]]\nname = 'a'\njob = {}\n";
+        let plan = Plan::from_toml(text).expect("a plan");
+        let hung = Unfinished { age_s: 4.0, ..Unfinished::default() };
+        let stuck = Measured { unfinished: vec![hung], ..Measured::default() };
+        let note = out_of_reach(&plan, &[Measured::default(), stuck.clone()]).expect("it may hang");
+        assert!(note.contains("the plan's limit (60.0 s)") && note.contains("settle and time (4.00 s)"), "{note}");
+        assert!(out_of_reach(&plan, &[Measured::default()]).is_none());
+        assert!(out_of_reach(&Plan { limit: Time(3.0), ..plan }, &[stuck]).is_none());
     }
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use ::load::{Arrivals, Draw, LoadError, Plan, Session, Time};
 use analysis::load::{
-    Configuration, Crowding, Demands, Forecasts, Measured, Usual, alone, by_half, crowds, flushed, forecast,
+    Configuration, Crowding, Demands, Finished, Forecasts, Measured, Unfinished, Usual, alone, by_half, crowds,
+    flushed, forecast,
 };
 use anyhow::Context;
 use measure::Progress;
@@ -113,11 +114,14 @@ fn series(plan: &Plan, runs: &[Configuration], root: &Path, seed: u64) -> Result
 
 /// Without the interactions that only push pages out, and with the numbers of the others in the plan.
 fn stripped(mut measured: Measured, with: &[String], names: &[String]) -> Measured {
-    measured.finished.retain(|one| with.get(one.interaction).is_some_and(|name| names.contains(name)));
-    for one in &mut measured.finished {
-        let name = with.get(one.interaction);
-        one.interaction = names.iter().position(|known| Some(known) == name).unwrap_or(one.interaction);
-    }
+    let known = |place: usize| {
+        let name = with.get(place)?;
+        names.iter().position(|known| known == name)
+    };
+    let finished = |one: Finished| Some(Finished { interaction: known(one.interaction)?, ..one });
+    let unfinished = |one: Unfinished| Some(Unfinished { interaction: known(one.interaction)?, ..one });
+    measured.finished = measured.finished.into_iter().filter_map(finished).collect();
+    measured.unfinished = measured.unfinished.into_iter().filter_map(unfinished).collect();
     measured
 }
 
@@ -175,7 +179,7 @@ impl Predicted {
 
 #[cfg(test)]
 mod tests {
-    use analysis::load::{Finished, PageDevice};
+    use analysis::load::PageDevice;
     use analysis::model::{FaultCurve, ModelFile};
 
     use super::*;

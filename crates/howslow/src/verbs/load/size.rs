@@ -4,15 +4,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use ::load::{Arrivals, Axes, Interaction, LoadError, Memory, Plan, Session, Size, Think, Time};
-use analysis::load::{Configuration, Finished, Outcome as Ended, PageDevice, Response, SHARES, response};
-use analysis::tails::samples_needed;
+use analysis::load::{Configuration, Finished, Measured, Outcome as Ended, PageDevice};
 use measure::Progress;
 use record::units::counted;
 use record::{Bytes, Nanoseconds};
-use report::document::{SizeDocument, SizeTrial};
+use report::document::SizeDocument;
 
 use super::args::{Bound, LoadArgs};
 use super::experiment::{Stopped, measured};
+use super::trial::{Trial, undecided, unsupported};
 use crate::output::{self, Bar, Outcome, print_note};
 
 /// Memory is found to this share of itself.
@@ -25,17 +25,6 @@ const LEAST: u64 = 1 << 20;
 const FIRST: u64 = 1 << 30;
 
 pub(super) const STEPS: u32 = 24;
-
-struct Trial {
-    configuration: Configuration,
-    response: Response,
-    /// In seconds; `None` if an interaction failed or none ended.
-    figure: Option<f64>,
-    /// True if so many ended that the figure has an interval.
-    supported: bool,
-    /// How those ended that did not do their work.
-    failures: Option<String>,
-}
 
 /// The search: what was tried, and how.
 struct Search<'a, 'b> {
@@ -76,6 +65,7 @@ pub(super) fn size(args: &LoadArgs, plan: &Plan, bound: Bound, root: &Path, seed
         Ok(found) => found,
     };
     notes.extend(unsupported(&tried, bound));
+    notes.extend(undecided(&tried, bound));
     let document = SizeDocument {
         machine: &machine,
         command: &args.command,
@@ -155,16 +145,16 @@ impl Search<'_, '_> {
         let configuration = Configuration { memory, cpus, ..usual };
         let (done, left) = (self.tried.len() as u32, Duration::ZERO);
         let after = Progress { item: configuration.described(), done, total: STEPS, left };
-        let finished = match measured(self.session, &configuration, &self.bar, &after) {
-            Ok(measured) => measured.finished,
+        let found = match measured(self.session, &configuration, &self.bar, &after) {
+            Ok(measured) => measured,
             // Users that the limit does not even let begin keep no bound.
-            Err(Stopped::Failed(LoadError::Users(_))) if memory.is_some() => Vec::new(),
+            Err(Stopped::Failed(LoadError::Users(_))) if memory.is_some() => Measured::default(),
             Err(Stopped::Failed(error)) => return Err(error.into()),
             Err(Stopped::Interrupted(signal)) => return Err(Stopped::Interrupted(signal)),
         };
-        let trial = Trial::of(configuration, &finished, self.bound, self.plan.limit.0);
+        let trial = Trial::of(configuration, &found, self.bound, self.plan.limit.0);
         if memory.is_none() {
-            self.check(&trial, &finished)?;
+            self.check(&trial, &found.finished)?;
         }
         let keeps = trial.keeps(self.bound);
         self.tried.push(trial);
@@ -228,20 +218,17 @@ fn least_memory(most: u64, mut keeps: impl FnMut(u64) -> Searched<bool>) -> Sear
     Ok(kept)
 }
 
-/// What is said if the trials that decide ended with too few interactions for the bound's percentile.
-fn unsupported(tried: &[Trial], bound: Bound) -> Option<String> {
-    let share = bound.share?;
-    let kept = tried.iter().filter(|trial| trial.keeps(bound) && !trial.supported);
-    let fewest = kept.map(|trial| trial.response.count).min()?;
-    let needed = format!("{} needs {} interactions for its interval", bound.label(), samples_needed(share));
-    Some(format!("{needed}, and a trial had {fewest}: give a longer --time."))
-}
-
 fn page(tried: &[Trial], found: Found, bound: Bound, most: u64, notes: &[String]) -> String {
     let mut text = String::new();
     for trial in tried {
-        let figure = trial.figure.map_or_else(|| "failed".into(), |figure| Nanoseconds(figure * 1e9).to_string());
-        let sign = if trial.keeps(bound) { "kept" } else { "broken" };
+        let time = |seconds: f64| Nanoseconds(seconds * 1e9).to_string();
+        let known = trial.figure.map(time).or(trial.at_least.map(|seconds| format!(">= {}", time(seconds))));
+        let figure = known.unwrap_or_else(|| "failed".into());
+        let sign = match () {
+            () if trial.keeps(bound) => "kept",
+            () if trial.is_undecided(bound) => "unclear",
+            () => "broken",
+        };
         let failures = trial.failures.as_ref().map_or(String::new(), |failures| format!("; {failures}"));
         let (count, configuration) = (trial.response.count, trial.configuration.described());
         text += &format!("{sign:<7} {figure:>10}  {count:>5} ended  {configuration}{failures}\n");
@@ -260,59 +247,12 @@ fn page(tried: &[Trial], found: Found, bound: Bound, most: u64, notes: &[String]
     text + &notes.iter().map(|note| format!("{note}\n")).collect::<String>()
 }
 
-/// How those ended that did not do their work, the most frequent way alone: `3 of 283 left with status 2`.
-fn failures(finished: &[Finished], limit_s: f64) -> Option<String> {
-    let failed = || finished.iter().map(|finished| finished.outcome).filter(|outcome| *outcome != Ended::Done);
-    let count = |outcome: Ended| failed().filter(|other| *other == outcome).count();
-    let most = failed().max_by_key(|outcome| count(*outcome))?;
-    let how = most.described(limit_s);
-    let (count, all) = (count(most), finished.len());
-    Some(if count == all { format!("all {all} {how}") } else { format!("{count} of {all} {how}") })
-}
-
-impl Trial {
-    fn of(configuration: Configuration, finished: &[Finished], bound: Bound, limit_s: f64) -> Trial {
-        let response = response(finished);
-        let place = |share: f64| SHARES.iter().position(|known| *known == share);
-        let percentile = |share| place(share).and_then(|place| response.percentiles[place]);
-        let figure = bound.share.map_or(response.mean, percentile);
-        let figure = figure.filter(|_| response.failed == 0);
-        Trial {
-            configuration,
-            response,
-            supported: figure.is_some_and(|figure| figure.high.is_finite()),
-            figure: figure.map(|figure| figure.value),
-            failures: failures(finished, limit_s),
-        }
-    }
-
-    fn row(&self, bound: Bound) -> SizeTrial {
-        SizeTrial {
-            memory: self.configuration.memory,
-            cpus: self.configuration.cpus,
-            response_s: self.figure,
-            count: self.response.count,
-            failed: self.response.failed,
-            kept: self.keeps(bound),
-        }
-    }
-
-    fn keeps(&self, bound: Bound) -> bool {
-        self.figure.is_some_and(|figure| figure < bound.seconds)
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use analysis::load::{Outcome as Ended, Unfinished};
+
+    use super::super::trial::tests::{BOUND, trial};
     use super::*;
-
-    const BOUND: Bound = Bound { share: Some(0.95), seconds: 0.2 };
-
-    fn trial(memory: Option<u64>, times: &[f64], outcome: Ended) -> Trial {
-        let configuration = Configuration { memory, ..Configuration::default() };
-        let one = |response_s: &f64| Finished { response_s: *response_s, outcome, ..Finished::default() };
-        Trial::of(configuration, &times.iter().map(one).collect::<Vec<_>>(), BOUND, 4.0)
-    }
 
     #[test]
     fn a_bound_is_kept_by_what_answers_sooner_and_broken_by_what_fails() {
@@ -331,11 +271,14 @@ mod tests {
     }
 
     #[test]
-    fn few_interactions_do_not_support_a_percentile() {
-        assert_eq!(unsupported(&[trial(None, &[0.1; 100], Ended::Done)], BOUND), None);
-        let few = unsupported(&[trial(None, &[0.1; 3], Ended::Done)], BOUND).expect("too few");
-        assert!(few.contains("p95 response needs 59 interactions") && few.contains("had 3"), "{few}");
-        assert_eq!(unsupported(&[trial(None, &[0.3; 3], Ended::Done)], BOUND), None, "it is broken either way");
+    fn a_figure_that_is_not_known_is_shown_as_a_bound() {
+        let unfinished = |age_s| Unfinished { age_s, ..Unfinished::default() };
+        let trial = |age_s| {
+            let measured = Measured { unfinished: vec![unfinished(age_s); 4], ..Measured::default() };
+            Trial::of(Configuration::default(), &measured, BOUND, 4.0)
+        };
+        let text = page(&[trial(0.15), trial(3.0)], Found::default(), BOUND, 8 << 30, &[]);
+        assert!(text.contains("unclear  >= 150 ms") && text.contains("broken   >= 3.00 s"), "{text}");
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub struct LoadForecast {
     pub high: Option<Judged>,
     /// The same of the steady state, which knows the mean time to think, and not the times that the users draw.
     pub steady: Option<Judged>,
-    /// What was measured; null before it was, or where an interaction did not end.
+    /// What was measured; null before it was, and where an interaction did not end or too many were unfinished.
     pub measured: Option<Judged>,
     /// The error, as a share of what was measured; of idle, as a difference of shares.
     pub error: Option<Judged>,

@@ -32,12 +32,16 @@ pub struct SizeTrial {
     pub memory: Option<u64>,
     /// CPUs.
     pub cpus: u32,
-    /// The response time that the bound is on, in seconds; null if a command failed or none ended.
+    /// The response time that the bound is on, in seconds; null if a command failed or it depends on when the unfinished end.
     pub response_s: Option<f64>,
+    /// What it is at least in the second case.
+    pub response_at_least_s: Option<f64>,
     /// Commands that ended.
     pub count: usize,
     /// Those that failed, were killed or hung.
     pub failed: usize,
+    /// Those that were unfinished at the end.
+    pub unfinished: usize,
     /// True if the bound was kept.
     pub kept: bool,
 }

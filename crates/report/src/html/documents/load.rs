@@ -79,8 +79,12 @@ fn table(measured: &[&Value]) -> BlockTable {
     let rows = measured.iter().map(|row| {
         let configuration = &row["configuration"];
         let all = &row["all"];
-        let seconds = |value: Option<f64>| time(value.map(|seconds| seconds * 1e9));
+        let seconds = |value: Option<f64>, at_least: Option<f64>| match (value, at_least) {
+            (None, Some(seconds)) => format!("at least {}", time(Some(seconds * 1e9))),
+            (seconds, _) => time(seconds.map(|seconds| seconds * 1e9)),
+        };
         let p95 = items(all, "percentiles").iter().find(|percentile| number(percentile, "share") == Some(0.95));
+        let p95_at_least = p95.and_then(|percentile| number(percentile, "at_least_s"));
         let p95 = p95
             .and_then(|percentile| percentile.get("response_s"))
             .and_then(|response| response.as_f64().or_else(|| number(response, "value")));
@@ -88,8 +92,8 @@ fn table(measured: &[&Value]) -> BlockTable {
             curve_name(configuration),
             count(number(configuration, "users")),
             amount(number(row, "throughput")),
-            seconds(all.get("mean_s").and_then(|mean| number(mean, "value"))),
-            seconds(p95),
+            seconds(all.get("mean_s").and_then(|mean| number(mean, "value")), number(all, "mean_at_least_s")),
+            seconds(p95, p95_at_least),
             share(idle(row)),
             count(number(all, "major_faults")),
         ]
@@ -122,5 +126,14 @@ mod tests {
         let rows = table(&[&busy, &json!({"configuration": configuration})]).rows;
         assert_eq!([&rows[0][5], &rows[1][5]], ["0.00 %", "-"]);
         assert!(rows[0][0].contains("1 CPU,"), "{}", rows[0][0]);
+    }
+
+    #[test]
+    fn a_bound_is_shown_as_one() {
+        let configuration = json!({"users": 1, "cpus": 1, "device": "none"});
+        let p95 = json!({"share": 0.95, "response_s": null, "at_least_s": 4.0});
+        let all = json!({"mean_s": null, "mean_at_least_s": 1.5, "percentiles": [p95]});
+        let rows = table(&[&json!({"configuration": configuration, "all": all})]).rows;
+        assert_eq!([&rows[0][3], &rows[0][4]], ["at least 1.50 s", "at least 4.00 s"]);
     }
 }
