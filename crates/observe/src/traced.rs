@@ -98,9 +98,7 @@ impl Tracer {
             let mut followed = [0];
             match poll(&mut ready, Some(&ANSWERED))? {
                 0 => Err(io::ErrorKind::TimedOut.into()),
-                _ if rustix::io::read(&answered, &mut followed)? == 0 || followed == [0] => {
-                    Err(Errno::PERM.into())
-                }
+                _ if rustix::io::read(&answered, &mut followed)? == 0 || followed == [0] => Err(Errno::PERM.into()),
                 _ => Ok(()),
             }
         };
