@@ -5,6 +5,8 @@ mod builder;
 mod by_object;
 mod events;
 mod instruction;
+mod keys;
+mod kinds;
 mod layout;
 mod links;
 mod loaded;

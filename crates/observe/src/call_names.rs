@@ -21,6 +21,15 @@ pub(crate) const NARROW_EXITS: [u16; 2] = [1, 252];
 #[cfg(target_arch = "aarch64")]
 pub(crate) const NARROW_EXITS: [u16; 2] = [1, 248];
 
+/// The results of calls that a signal interrupted, with their sign turned: some are not seen by programs, because the kernel makes the
+/// call again or turns them into `EINTR` (include/linux/errno.h, `ERESTARTSYS` to `ERESTART_RESTARTBLOCK`).
+pub(crate) const RESTARTS: std::ops::RangeInclusive<u16> = 512..=516;
+
+/// True if a call with this error was interrupted by a signal.
+pub(crate) fn is_interruption(error: u16) -> bool {
+    error == libc::EINTR as u16 || RESTARTS.contains(&error)
+}
+
 /// The names of calls, looked up once.
 #[derive(Clone, Debug)]
 pub struct CallNames {

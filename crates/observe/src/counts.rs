@@ -59,20 +59,6 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    pub(crate) fn add(&mut self, other: &Lengths) {
-        self.total_ns += other.total_ns;
-        self.squares += other.squares;
-        add(&mut self.lengths, &other.lengths);
-        add(&mut self.went_on, &other.went_on);
-    }
-
-    pub(crate) fn subtract(&mut self, earlier: &Lengths) {
-        self.total_ns = self.total_ns.saturating_sub(earlier.total_ns);
-        self.squares = self.squares.saturating_sub(earlier.squares);
-        subtract(&mut self.lengths, &earlier.lengths);
-        subtract(&mut self.went_on, &earlier.went_on);
-    }
-
     /// How many there are.
     pub fn count(&self) -> u64 {
         self.lengths.values().sum()
@@ -172,60 +158,12 @@ pub struct Counts {
 impl Counts {
     /// Adds other counts.
     pub fn add(&mut self, other: &Counts) {
-        add_times(&mut self.calls, &other.calls);
-        add_times(&mut self.objects, &other.objects);
-        self.huge += other.huge;
-        self.copied += other.copied;
-        add(&mut self.given_back, &other.given_back);
-        add(&mut self.near, &other.near);
-        add(&mut self.errors, &other.errors);
-        add(&mut self.pairs, &other.pairs);
-        add(&mut self.wakes, &other.wakes);
-        add_lengths(&mut self.waits, &other.waits);
-        add_lengths(&mut self.samples, &other.samples);
-        self.faults.add(&other.faults);
-        self.fault_kinds.add(other.fault_kinds);
-        add(&mut self.signals, &other.signals);
-        add(&mut self.requests, &other.requests);
-        self.forks += other.forks;
-        self.execs += other.execs;
-        self.creates += other.creates;
-        self.writing += other.writing;
-        self.truncating += other.truncating;
-        self.attributes_first += other.attributes_first;
-        self.names.add(&other.names);
-        let modes = self.modes.as_flattened_mut().iter_mut().zip(other.modes.as_flattened());
-        modes.for_each(|(sum, count)| *sum += count);
-        self.in_program.iter_mut().zip(other.in_program).for_each(|(sum, ns)| *sum += ns);
+        self.change(Change::Added, other);
     }
 
     /// Takes an earlier state of the same counts off. What is zero then is left out.
     pub fn subtract(&mut self, earlier: &Counts) {
-        subtract_times(&mut self.calls, &earlier.calls);
-        subtract_times(&mut self.objects, &earlier.objects);
-        self.huge = self.huge.saturating_sub(earlier.huge);
-        self.copied = self.copied.saturating_sub(earlier.copied);
-        subtract(&mut self.given_back, &earlier.given_back);
-        subtract(&mut self.near, &earlier.near);
-        subtract(&mut self.errors, &earlier.errors);
-        subtract(&mut self.pairs, &earlier.pairs);
-        subtract(&mut self.wakes, &earlier.wakes);
-        subtract_lengths(&mut self.waits, &earlier.waits);
-        subtract_lengths(&mut self.samples, &earlier.samples);
-        self.faults.subtract(&earlier.faults);
-        self.fault_kinds = self.fault_kinds.since(earlier.fault_kinds);
-        subtract(&mut self.signals, &earlier.signals);
-        subtract(&mut self.requests, &earlier.requests);
-        self.forks = self.forks.saturating_sub(earlier.forks);
-        self.execs = self.execs.saturating_sub(earlier.execs);
-        self.creates = self.creates.saturating_sub(earlier.creates);
-        self.writing = self.writing.saturating_sub(earlier.writing);
-        self.truncating = self.truncating.saturating_sub(earlier.truncating);
-        self.attributes_first = self.attributes_first.saturating_sub(earlier.attributes_first);
-        self.names.subtract(&earlier.names);
-        let modes = self.modes.as_flattened_mut().iter_mut().zip(earlier.modes.as_flattened());
-        modes.for_each(|(rest, count)| *rest = rest.saturating_sub(*count));
-        self.in_program.iter_mut().zip(earlier.in_program).for_each(|(rest, ns)| *rest = rest.saturating_sub(ns));
+        self.change(Change::TakenOff, earlier);
     }
 
     /// What the program at each call took to count one on the mean, in ns; `None` without samples.
@@ -240,47 +178,112 @@ impl Counts {
     }
 }
 
-fn add_times<K: Ord + Copy>(to: &mut BTreeMap<K, Times>, from: &BTreeMap<K, Times>) {
-    for (key, times) in from {
-        let all = to.entry(*key).or_default();
-        all.count += times.count;
-        all.results = all.results.wrapping_add(times.results);
+/// How counts change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    Added,
+    /// An earlier state of the same counts.
+    TakenOff,
+}
+
+/// What can be added and taken off.
+trait Countable {
+    fn change(&mut self, how: Change, other: &Self);
+
+    /// True if nothing was counted.
+    fn is_nothing(&self) -> bool {
+        false
     }
 }
 
-fn subtract_times<K: Ord>(from: &mut BTreeMap<K, Times>, earlier: &BTreeMap<K, Times>) {
-    from.retain(|key, times| {
-        let before = earlier.get(key).copied().unwrap_or_default();
-        times.count = times.count.saturating_sub(before.count);
-        times.results = times.results.wrapping_sub(before.results);
-        times.count > 0
-    });
+/// Changes every field of a structure: one that is not named does not compile.
+macro_rules! change_each {
+    ($all:ident, $how:ident, $other:ident, $($field:ident),* $(,)?) => {
+        let Self { $($field),* } = $other;
+        $($all.$field.change($how, $field);)*
+    };
 }
 
-fn add<K: Ord + Copy>(to: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
-    for (key, count) in from {
-        *to.entry(*key).or_default() += count;
+impl Countable for Counts {
+    fn change(&mut self, how: Change, other: &Counts) {
+        change_each!(
+            self, how, other, calls, errors, pairs, wakes, near, objects, huge, copied, given_back, waits, samples,
+            faults, fault_kinds, signals, requests, forks, execs, creates, writing, truncating, attributes_first,
+            names, modes, in_program,
+        );
     }
 }
 
-fn add_lengths<K: Ord + Copy>(to: &mut BTreeMap<K, Lengths>, from: &BTreeMap<K, Lengths>) {
-    from.iter().for_each(|(key, lengths)| to.entry(*key).or_default().add(lengths));
+impl Countable for Lengths {
+    fn change(&mut self, how: Change, other: &Lengths) {
+        change_each!(self, how, other, total_ns, lengths, went_on, squares);
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.lengths.is_empty()
+    }
 }
 
-fn subtract_lengths<K: Ord>(from: &mut BTreeMap<K, Lengths>, earlier: &BTreeMap<K, Lengths>) {
-    from.retain(|key, lengths| {
-        if let Some(earlier) = earlier.get(key) {
-            lengths.subtract(earlier);
+impl Countable for Times {
+    fn change(&mut self, how: Change, other: &Times) {
+        self.count.change(how, &other.count);
+        self.results = match how {
+            Change::Added => self.results.wrapping_add(other.results),
+            Change::TakenOff => self.results.wrapping_sub(other.results),
+        };
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.count == 0
+    }
+}
+
+impl Countable for u64 {
+    fn change(&mut self, how: Change, other: &u64) {
+        match how {
+            Change::Added => *self += other,
+            Change::TakenOff => *self = self.saturating_sub(*other),
         }
-        !lengths.lengths.is_empty()
-    });
+    }
+
+    fn is_nothing(&self) -> bool {
+        *self == 0
+    }
 }
 
-fn subtract<K: Ord>(from: &mut BTreeMap<K, u64>, earlier: &BTreeMap<K, u64>) {
-    from.retain(|key, count| {
-        *count = count.saturating_sub(earlier.get(key).copied().unwrap_or(0));
-        *count > 0
-    });
+impl<K: Ord + Copy, T: Countable + Default> Countable for BTreeMap<K, T> {
+    fn change(&mut self, how: Change, other: &BTreeMap<K, T>) {
+        for (key, part) in other {
+            self.entry(*key).or_default().change(how, part);
+        }
+        if how == Change::TakenOff {
+            self.retain(|_, part| !part.is_nothing());
+        }
+    }
+}
+
+impl<T: Countable, const SIZE: usize> Countable for [T; SIZE] {
+    fn change(&mut self, how: Change, other: &[T; SIZE]) {
+        self.iter_mut().zip(other).for_each(|(part, other)| part.change(how, other));
+    }
+}
+
+impl Countable for FaultKinds {
+    fn change(&mut self, how: Change, other: &FaultKinds) {
+        match how {
+            Change::Added => self.add(*other),
+            Change::TakenOff => *self = self.since(*other),
+        }
+    }
+}
+
+impl Countable for Sketch {
+    fn change(&mut self, how: Change, other: &Sketch) {
+        match how {
+            Change::Added => self.add(other),
+            Change::TakenOff => self.subtract(other),
+        }
+    }
 }
 
 #[cfg(test)]

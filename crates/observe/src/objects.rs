@@ -15,15 +15,16 @@ pub(crate) fn kind(word: &str) -> i32 {
     KINDS.iter().position(|known| *known == word).unwrap_or(0) as i32
 }
 
-/// Calls that are counted by the object of the descriptor that is their first argument, and those that return one. The first place
-/// stands for all other calls.
+/// Calls that are counted by the object of the descriptor that is their first argument, those that return one, and the one that closes many.
+/// The first place stands for all other calls.
 pub(crate) const CALLS: &[&str] = &[
     "", "read", "write", "pread64", "pwrite64", "readv", "writev", "recvfrom", "sendto", "recvmsg", "sendmsg",
-    "connect", "close", "open", "openat",
+    "connect", "close", "open", "openat", "close_range",
 ];
-/// The place of `close` and of the first call that returns a descriptor.
+/// The place of `close`, of the first call that returns a descriptor, and of `close_range`.
 pub(crate) const CLOSE: i32 = 12;
 pub(crate) const OPENS: i32 = 13;
+pub(crate) const CLOSES_MANY: i32 = 15;
 
 /// The place of each call, by its number.
 pub(crate) fn places() -> &'static [u8] {
@@ -42,7 +43,8 @@ mod tests {
 
     #[test]
     fn calls_and_kinds_have_the_places_that_programs_use() {
-        assert_eq!((CALLS[CLOSE as usize], CALLS[OPENS as usize]), ("close", "open"));
+        let name = |place: i32| CALLS[place as usize];
+        assert_eq!([CLOSE, OPENS, CLOSES_MANY].map(name), ["close", "open", "close_range"]);
         assert_eq!(places()[libc::SYS_read as usize], 1);
         assert_eq!(places()[libc::SYS_getpid as usize], 0);
         assert_eq!(KINDS[kind("epoll") as usize], "epoll");

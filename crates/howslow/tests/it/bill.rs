@@ -3,6 +3,7 @@
 mod changes;
 mod containers;
 mod counts;
+mod descriptors;
 mod lives;
 mod mixes;
 mod names;

@@ -1,7 +1,7 @@
 //! What the programs are built of: finding the record of a task, giving one, counting in it. Knows no tracepoint.
 
 use super::instruction::{Assembler, Compute, FRAME, Instruction, Label, Operand, Register, When, Width};
-use super::layout::{self, Kind};
+use super::layout;
 use super::maps::Maps;
 use Operand::{Constant, Register as Other};
 
@@ -24,6 +24,8 @@ pub(super) mod helper {
     pub(crate) const READ_TEXT: i32 = 114;
     pub(crate) const IDENTITY_IN: i32 = 120;
     pub(crate) const ANCESTOR: i32 = 123;
+    pub(crate) const TASK_BY_TYPE: i32 = 158;
+    pub(crate) const REGISTERS_OF: i32 = 175;
 }
 
 /// The frame: where the programs keep what helpers take by address.
@@ -53,6 +55,9 @@ pub(super) mod frame {
     pub(crate) const FLAGS: i16 = -288;
     /// The address of a name.
     pub(crate) const NAME_AT: i16 = -296;
+    /// What is kept for a descriptor but for its kind, and where: see `kinds`.
+    pub(crate) const KEPT: i16 = -304;
+    pub(crate) const KEPT_AT: i16 = -312;
 }
 
 /// Fibonacci hashing: 2^32 over the golden ratio (Knuth, The Art of Computer Programming, volume 3, section 6.4).
@@ -173,6 +178,13 @@ impl<'a> Builder<'a> {
         self.code.copy(7, 0);
     }
 
+    /// Register 2 becomes where the call in register 8 is counted by its number, less the offset of all.
+    pub(super) fn place_by_number(&mut self) {
+        self.code.copy(2, 8);
+        self.code.compute(Compute::ShiftLeft, 2, Constant(4));
+        self.code.compute(Compute::Add, 2, Other(7));
+    }
+
     /// Adds 1 to a count of the record that `base` points into.
     pub(super) fn count(&mut self, base: Register, offset: i16) {
         self.add_to(base, offset, Constant(1));
@@ -230,58 +242,6 @@ impl<'a> Builder<'a> {
         self.code.call(helper::READ);
     }
 
-    /// Gives register 3 the kind of a key, above its two numbers.
-    fn key(&mut self, kind: Kind) {
-        self.code.wide(1, (kind as u64) << 32);
-        self.code.compute(Compute::Or, 3, Other(1));
-    }
-
-    /// Counts the key in register 3, of this kind, in the record's table, and goes to `done`. Keeps registers 6 to 9.
-    pub(super) fn count_key(&mut self, kind: Kind, done: Label) {
-        self.add_to_key(kind, Constant(1), done);
-    }
-
-    /// The same for the key in a register from 6 to 9.
-    pub(super) fn count_number(&mut self, from: Register, kind: Kind, done: Label) {
-        self.code.copy(3, from);
-        self.count_key(kind, done);
-    }
-
-    /// Adds an amount, a constant or one of the registers 6 to 9, to the key in register 3, of this kind, of the record's table, and goes
-    /// to `done`.
-    pub(super) fn add_to_key(&mut self, kind: Kind, amount: Operand, done: Label) {
-        self.key(kind);
-        let a = &mut self.code;
-        a.copy(4, 3);
-        a.copy(5, 3);
-        a.compute(Compute::ShiftRight, 5, Constant(32));
-        a.compute(Compute::Xor, 4, Other(5));
-        a.compute32(Compute::Multiply, 4, Constant(GOLDEN));
-        a.compute32(Compute::ShiftRight, 4, Constant(32 - layout::PLACE_BITS as i32));
-        a.compute(Compute::ShiftLeft, 4, Constant(4));
-        a.compute(Compute::Add, 4, Other(7));
-        for place in 0..layout::TRIES as i16 {
-            let at = layout::TABLE + place * 16;
-            let [found, next] = a.labels();
-            a.load(Width::Double, 5, 4, at);
-            a.jump_if(5, When::Equal, Other(3), found);
-            a.jump_if(5, When::NotEqual, Constant(0), next);
-            a.store(Width::Double, 4, at, 3);
-            a.place(found);
-            a.load(Width::Double, 5, 4, at + 8);
-            a.compute(Compute::Add, 5, amount);
-            a.store(Width::Double, 4, at + 8, 5);
-            a.otherwise(done, next);
-        }
-        self.spill(amount, done);
-    }
-
-    /// Gives the key in register 3 its kind, and adds an amount to it in the map that all records share.
-    pub(super) fn spill_key(&mut self, kind: Kind, amount: Operand, done: Label) {
-        self.key(kind);
-        self.spill(amount, done);
-    }
-
     /// Goes to `to` if this compares so with a field of the record of register 7. The field is in register 1 afterwards.
     pub(super) fn if_field(&mut self, width: Width, field: i16, (when, than): (When, i32), to: Label) {
         self.code.load(width, 1, 7, field);
@@ -297,31 +257,6 @@ impl<'a> Builder<'a> {
     /// Goes to `to` if the number in this register is not among those by which calls are counted.
     pub(super) fn if_beyond(&mut self, number: Register, to: Label) {
         self.code.jump_if(number, When::Above, Constant(layout::CALLS as i32 - 1), to);
-    }
-
-    /// Adds an amount to the key in register 3 in the map that all records share.
-    fn spill(&mut self, amount: Operand, done: Label) {
-        let [again, fresh] = self.code.labels();
-        let map = self.maps.spilled.descriptor();
-        self.code.load(Width::Double, 1, 7, layout::ID);
-        self.code.store(Width::Double, FRAME, frame::SPILLED, 1);
-        self.code.store(Width::Double, FRAME, frame::SPILLED_KEY, 3);
-        self.look_up(map, frame::SPILLED, fresh);
-        self.code.place(again);
-        self.code.compute(Compute::Move, 1, amount);
-        self.code.add_at_once(0, 0, 1);
-        self.code.otherwise(done, fresh);
-        self.code.compute(Compute::Move, 1, amount);
-        self.code.store(Width::Double, FRAME, frame::ONE, 1);
-        self.frame(3, frame::ONE);
-        // BPF_NOEXIST: shared records may be added to by another CPU meanwhile.
-        self.code.constant(4, 1);
-        self.on_map(helper::UPDATE, map, frame::SPILLED);
-        self.code.jump_if(0, When::Equal, Constant(0), done);
-        self.on_map(helper::LOOKUP, map, frame::SPILLED);
-        self.code.jump_if(0, When::NotEqual, Constant(0), again);
-        self.lose(layout::lost::EVENTS);
-        self.code.jump(done);
     }
 
     /// Process id in the high half, thread id in the low one: register 0. In the numbers of howslow's namespace, if it is not the

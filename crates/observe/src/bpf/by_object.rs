@@ -1,11 +1,12 @@
-//! Calls by what they are made on. What a descriptor stands for is looked up in the kernel's tables once, and again after each sample,
-//! since another thread may have closed and opened it; until then it is kept by descriptor in the record.
+//! Calls by what they are made on. What a descriptor stands for is looked up in the kernel's tables once, and kept until a call of its
+//! process changes that.
 
 use super::builder::{Builder, Registers, frame, helper};
 use super::instruction::{Compute, FRAME, Label, Operand, When, Width};
+use super::kinds::{self, clear, find};
 use super::layout::{self, HERE};
 use super::types::Types;
-use crate::objects::{CLOSE, OPENS, kind};
+use crate::objects::{CLOSE, CLOSES_MANY, OPENS, kind};
 use Operand::{Constant, Register as Other};
 
 /// Kinds of inodes (include/uapi/linux/stat.h), by the high bits of their mode.
@@ -26,8 +27,7 @@ const CREATED: i32 = 1 << 20;
 /// Register 2 becomes what register 8's call of this object is counted in, as `by_number` would make it. In register 1 the place of the
 /// call among those that are counted by object; goes on at `counted`.
 pub(super) fn place(b: &mut Builder, counted: Label) {
-    let [returns, known, look, fresh] = b.code.labels();
-    let priced = b.code.label();
+    let [returns, known, priced, many] = b.code.labels();
     b.code.store(Width::Double, FRAME, frame::CLASS, 1);
     match b.registers {
         Registers::ByHelper => b.code.load(Width::Word, 4, FRAME, HERE.arguments[0]),
@@ -38,29 +38,15 @@ pub(super) fn place(b: &mut Builder, counted: Label) {
     }
     b.code.jump_if(1, When::Above, Constant(OPENS - 1), returns);
     b.code.otherwise(known, returns);
+    b.code.jump_if(1, When::Equal, Constant(CLOSES_MANY), many);
     b.code.copy(4, 9);
     b.code.constant(3, 0);
     b.code.jump_if(9, When::Less, Constant(0), priced);
     b.code.place(known);
-    b.code.store(Width::Double, FRAME, frame::FOLDER, 4);
-    let types = b.maps.types;
-    if let Some(types) = types {
-        b.code.jump_if(1, When::Above, Constant(OPENS - 1), look);
-        b.code.load(Width::Double, 3, 7, layout::LOOK);
-        b.code.jump_if(3, When::NotEqual, Constant(0), look);
-        kept(b);
-        b.code.jump_if(3, When::NotEqual, Constant(0), fresh);
-        b.code.place(look);
-        b.code.constant(3, 0);
-        b.code.store(Width::Double, 7, layout::LOOK, 3);
-        look_up(b, &types, fresh);
+    b.code.constant(3, 0);
+    if let Some(types) = b.maps.types {
+        of_descriptor(b, &types, priced);
     }
-    b.code.place(fresh);
-    kept(b);
-    b.code.load(Width::Double, 1, FRAME, frame::CLASS);
-    b.code.jump_if(1, When::NotEqual, Constant(CLOSE), priced);
-    b.code.jump_if(3, When::Equal, Constant(0), priced);
-    clear(b);
     b.code.place(priced);
     b.code.load(Width::Double, 2, FRAME, frame::CLASS);
     b.code.compute(Compute::And, 2, Constant(layout::OBJECT_CALLS as i32 - 1));
@@ -69,45 +55,41 @@ pub(super) fn place(b: &mut Builder, counted: Label) {
     b.code.compute(Compute::ShiftLeft, 2, Constant(4));
     b.code.compute(Compute::Add, 2, Other(7));
     b.code.add(2, i32::from(layout::OBJECTS) - i32::from(layout::COUNTS));
+    b.code.otherwise(counted, many);
+    kinds::forget_all(b);
+    b.place_by_number();
     b.code.jump(counted);
 }
 
-/// Register 3 is the kind that the record keeps for the descriptor in the frame, and register 4 where, less the offset of all; register 5
-/// is the tag of the descriptor. Another descriptor with the same low bits has another tag.
-fn kept(b: &mut Builder) {
-    let [none, known] = b.code.labels();
-    b.code.load(Width::Double, 4, FRAME, frame::FOLDER);
-    b.code.copy(5, 4);
-    b.code.compute(Compute::ShiftRight, 5, Constant(layout::KINDS_KEPT.ilog2() as i32));
-    place_of_kind(b);
-    b.code.load(Width::Byte, 3, 4, layout::TAGS);
-    b.code.jump_if(3, When::NotEqual, Other(5), none);
-    b.code.load(Width::Byte, 3, 4, layout::KINDS);
-    // The kernel's check of the program does not know what was written there.
-    b.code.compute(Compute::And, 3, Constant(31));
-    b.code.jump_if(3, When::Above, Constant(layout::OBJECT_KINDS as i32 - 1), none);
-    b.code.otherwise(known, none);
-    b.code.constant(3, 0);
-    b.code.place(known);
-}
-
-/// Register 4 becomes where the kind of the descriptor in it is kept, less the offset of all.
-fn place_of_kind(b: &mut Builder) {
-    b.code.compute(Compute::And, 4, Constant(layout::KINDS_KEPT - 1));
-    b.code.compute(Compute::Add, 4, Other(7));
-}
-
-/// The descriptor in register 9 stands for something else from now on.
-pub(super) fn forget(b: &mut Builder) {
-    b.code.copy(4, 9);
-    place_of_kind(b);
+/// Register 3 becomes the kind of the descriptor in register 4, 0 if it is not known. Of one that was closed, it is what was kept, and
+/// nothing is kept from now on. The place of the call is in register 1.
+fn of_descriptor(b: &mut Builder, types: &Types, done: Label) {
+    let [closed, look, known, none] = b.code.labels();
+    b.code.jump_if(4, When::Above, Constant(layout::kinds::DESCRIPTORS - 1), done);
+    b.code.store(Width::Double, FRAME, frame::FOLDER, 4);
+    find(b);
+    b.code.load(Width::Double, 1, FRAME, frame::CLASS);
+    b.code.jump_if(1, When::Above, Constant(OPENS - 1), look);
+    b.code.jump_if(1, When::Equal, Constant(CLOSE), closed);
+    b.code.load(Width::Double, 1, 7, layout::LOOK);
+    b.code.jump_if(1, When::NotEqual, Constant(0), look);
+    b.code.jump_if(3, When::Above, Constant(layout::OBJECT_KINDS as i32 - 1), look);
+    b.code.otherwise(done, closed);
     clear(b);
-}
-
-/// No kind is known at the place in register 4.
-fn clear(b: &mut Builder) {
-    b.code.constant(5, 0);
-    b.code.store(Width::Byte, 4, layout::KINDS, 5);
+    b.code.jump_if(3, When::Above, Constant(layout::OBJECT_KINDS as i32 - 1), none);
+    b.code.otherwise(done, look);
+    b.code.store(Width::Double, FRAME, frame::KEPT, 2);
+    b.code.store(Width::Double, FRAME, frame::KEPT_AT, 5);
+    b.code.set(Width::Double, 7, layout::LOOK, 0);
+    look_up(b, types, [known, none]);
+    b.code.place(known);
+    b.code.load(Width::Double, 1, FRAME, frame::KEPT);
+    b.code.load(Width::Double, 4, FRAME, frame::KEPT_AT);
+    b.code.copy(3, 5);
+    b.code.compute(Compute::Or, 1, Other(5));
+    b.code.store(Width::Double, 4, layout::kinds::FIRST, 1);
+    b.code.otherwise(done, none);
+    b.code.constant(3, 0);
 }
 
 /// The file of the descriptor in the frame, of the running task: in the frame. Without one, goes to `none`.
@@ -128,7 +110,7 @@ fn file(b: &mut Builder, types: &Types, none: Label) {
     b.read_double(types.by_descriptor);
     b.code.jump_if(3, When::Equal, Constant(0), none);
     b.code.load(Width::Double, 1, FRAME, frame::FOLDER);
-    b.code.jump_if(1, When::Above, Constant(0xffff), none);
+    b.code.jump_if(1, When::Above, Constant(layout::kinds::DESCRIPTORS - 1), none);
     b.code.compute(Compute::ShiftLeft, 1, Constant(3));
     b.code.compute(Compute::Add, 3, Other(1));
     b.read_double(0);
@@ -136,12 +118,11 @@ fn file(b: &mut Builder, types: &Types, none: Label) {
     b.code.store(Width::Double, FRAME, frame::FILE, 3);
 }
 
-/// Looks up what the descriptor in the frame stands for, and keeps it. Goes on at `done`, found or not.
-fn look_up(b: &mut Builder, types: &Types, done: Label) {
-    let keep = b.code.label();
-    file(b, types, done);
+/// Looks up what the descriptor in the frame stands for: in register 5, at `keep`.
+fn look_up(b: &mut Builder, types: &Types, [keep, none]: [Label; 2]) {
+    file(b, types, none);
     b.read_double(types.inode);
-    b.code.jump_if(3, When::Equal, Constant(0), done);
+    b.code.jump_if(3, When::Equal, Constant(0), none);
     b.code.store(Width::Double, FRAME, frame::INODE, 3);
     b.read_double(types.system);
     b.read_double(types.magic);
@@ -169,12 +150,6 @@ fn look_up(b: &mut Builder, types: &Types, done: Label) {
     character_device(b, types, keep);
     b.code.place(socket);
     protocol(b, types, keep);
-    b.code.place(keep);
-    b.code.store(Width::Double, FRAME, frame::ONE, 5);
-    kept(b);
-    b.code.store(Width::Byte, 4, layout::TAGS, 5);
-    b.code.load(Width::Double, 5, FRAME, frame::ONE);
-    b.code.store(Width::Byte, 4, layout::KINDS, 5);
 }
 
 /// An object that has no file: by its name. In register 3 what identifies the file system.

@@ -64,7 +64,8 @@ pub(crate) const MODES: [[i16; 2]; 2] = [[192, 200], [208, 216]];
 /// What the program at a call took behind sampled ones, in ns, and how many calls there are, as often as the samples stand for others.
 pub(crate) const IN_PROGRAM: i16 = 224;
 pub(crate) const IN_PROGRAM_CALLS: i16 = 232;
-/// Not 0 if what a descriptor stands for is to be looked up again at the next call.
+/// Not 0 if what a descriptor stands for is to be looked up again at the next call: after each sample, for what no call of its process
+/// shows, such as another process that has the same descriptors.
 pub(crate) const LOOK: i16 = 240;
 /// The anonymous pages of its process when a sampled call began that may give some back.
 pub(crate) const PAGES: i16 = 248;
@@ -76,14 +77,8 @@ pub(crate) const COUNTS: i16 = 264;
 pub(crate) const TABLE: i16 = COUNTS + (CALLS * 16) as i16;
 /// How many different names were looked up: a sketch, one byte for each of its registers.
 pub(crate) const SKETCH: i16 = TABLE + ((PLACES + TRIES - 1) * 16) as i16;
-/// What the descriptors stand for, by their low 8 bits, one byte each.
-pub(crate) const KINDS: i16 = SKETCH + crate::sketch::REGISTERS as i16;
-/// The next 8 bits of the descriptor whose kind that is.
-pub(crate) const TAGS: i16 = KINDS + KINDS_KEPT as i16;
-/// Descriptors whose kinds are kept, a power of two.
-pub(crate) const KINDS_KEPT: i32 = 256;
 /// As the counts by number, by the place of the call and the kind of the object, see `objects`.
-pub(crate) const OBJECTS: i16 = TAGS + KINDS_KEPT as i16;
+pub(crate) const OBJECTS: i16 = SKETCH + crate::sketch::REGISTERS as i16;
 /// Places of calls, a power of two.
 pub(crate) const OBJECT_CALLS: usize = 16;
 pub(crate) const OBJECT_KINDS: usize = crate::objects::KINDS.len();
@@ -98,6 +93,22 @@ pub(crate) const FOLDER_BITS: i32 = 14;
 /// Each is the process in the high half and the descriptor in the low one, and a hash of the name by which it was opened.
 pub(crate) const FOLDER_SIZE_BITS: i32 = 4;
 pub(crate) const FOLDERS: usize = 1 << (FOLDER_BITS + FOLDER_SIZE_BITS);
+
+/// What descriptors stand for: see the file `kinds`.
+pub(crate) mod kinds {
+    /// Generations of processes, by a hash of the process: a power of two. Eight bytes each.
+    pub(crate) const GENERATIONS: usize = 1 << 10;
+    /// Behind them the kinds, as many as numbers of this many bits. Each is, from its high bits on, the generation, the process (which has
+    /// 22 bits: include/linux/threads.h, `PID_MAX_LIMIT`), the descriptor and the kind.
+    pub(crate) const BITS: i32 = 14;
+    pub(crate) const FIRST: i16 = (GENERATIONS * 8) as i16;
+    pub(crate) const PROCESS_BITS: i32 = 22;
+    pub(crate) const DESCRIPTOR_BITS: i32 = 20;
+    pub(crate) const KIND_BITS: i32 = 5;
+    /// Descriptors from this one on are not kept.
+    pub(crate) const DESCRIPTORS: i32 = 1 << DESCRIPTOR_BITS;
+    pub(crate) const SIZE: usize = (GENERATIONS + (1 << BITS)) * 8;
+}
 
 /// Places of the hints, a power of two.
 pub(crate) const HINT_BITS: i32 = 12;
@@ -178,6 +189,10 @@ pub(crate) enum Kind {
     Fault = 22,
     /// A file that was there and was opened to be written anew: the number of the call.
     Truncating = 23,
+    /// As [`Kind::Error`], of calls that [`Kind::Narrow`], [`Kind::Unknown`] and [`Kind::Short`] count.
+    NarrowError = 24,
+    UnknownError = 25,
+    ShortError = 26,
 }
 
 /// A call is always sampled until this many of its number were; then one call in [`SAMPLED_ONE_IN`] is, a power of two. Where stacks are
@@ -213,6 +228,8 @@ pub(crate) const EXECUTE: i32 = libc::SYS_execve as i32;
 pub(crate) const GIVES_BACK: [i32; 3] = [libc::SYS_munmap as i32, libc::SYS_brk as i32, libc::SYS_madvise as i32];
 /// `rt_sigreturn`, which has lost its number when it returns.
 pub(crate) const SIGNAL_RETURN: i32 = libc::SYS_rt_sigreturn as i32;
+/// The same of 32-bit programs. `sigreturn`, which handlers without information return by, looks the same then.
+pub(crate) const NARROW_SIGNAL_RETURN: i32 = 173;
 /// Calls that never return.
 pub(crate) const EXITS: [i32; 2] = [libc::SYS_exit as i32, libc::SYS_exit_group as i32];
 /// Calls of 32-bit programs that return 0 in the new task.
@@ -222,6 +239,8 @@ pub(crate) const NARROW_FORKS: [i32; 4] = [2, 120, 190, 435];
 pub(crate) struct Architecture {
     /// Where `struct pt_regs` has the call's number, 4 bytes.
     pub number: i32,
+    /// Where it has the call's result.
+    pub result: i32,
     /// What is read of `struct pt_regs` after each call: its place there, its bytes, its place in the frame.
     pub registers: (i32, i32, i16),
     /// What is read as well where a call's arguments matter.
@@ -253,10 +272,11 @@ impl Architecture {
     }
 }
 
-/// arch/x86/include/asm/ptrace.h: `orig_ax` and `cs`; the selector of 32-bit code is 0x23.
+/// arch/x86/include/asm/ptrace.h: `orig_ax`, `ax` and `cs`; the selector of 32-bit code is 0x23.
 #[cfg(target_arch = "x86_64")]
 pub(crate) const HERE: Architecture = Architecture {
     number: 120,
+    result: 80,
     stack_pointer: 152,
     // From `cx` to `ip`.
     registers: (88, 48, -96),
@@ -269,10 +289,11 @@ pub(crate) const HERE: Architecture = Architecture {
     forks: &[56, 57, 58, 435],
 };
 
-/// arch/arm64/include/asm/ptrace.h: `syscallno` and `pstate`; bit 4 of the state is set in 32-bit code.
+/// arch/arm64/include/asm/ptrace.h: `syscallno`, `x0` and `pstate`; bit 4 of the state is set in 32-bit code.
 #[cfg(target_arch = "aarch64")]
 pub(crate) const HERE: Architecture = Architecture {
     number: 280,
+    result: 0,
     stack_pointer: 248,
     // `orig_x0` and `syscallno`; `x1` and `x2`.
     registers: (272, 16, -64),

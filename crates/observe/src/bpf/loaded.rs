@@ -6,7 +6,7 @@ use std::io;
 use super::builder::Registers;
 use super::instruction::Instruction;
 use super::maps::Maps;
-use super::programs::{self, Given};
+use super::programs::{self, Given, Saved};
 use super::request::Request;
 use super::search::Whom;
 use super::sys::{Attachment, Program, Ran, Runs, run_here};
@@ -53,8 +53,8 @@ impl Programs {
             created: Program::load("created", &programs::created(maps, whom))?,
             helped: Program::load("helped", &programs::helped(maps, whom))?,
             executed: Program::load("executed", &programs::executed(maps, detail))?,
-            ended: Program::load("ended", &programs::ended(maps, whom, detail, Given::AtItsEnd))?,
-            ending: Program::load("ending", &programs::ended(maps, whom, detail, Given::AtItsLastSwitch))?,
+            ended: at_end(maps, whom, detail, Given::AtItsEnd)?,
+            ending: at_end(maps, whom, detail, Given::AtItsLastSwitch)?,
             signalled: Program::load("signalled", &programs::signalled(maps, whom))?,
             requested: Program::load("requested", &programs::requested(maps, whom, Request::here()))?,
             waking: with_all("waking", programs::waking)?,
@@ -129,6 +129,12 @@ fn at_return(maps: &Maps, whom: Whom) -> io::Result<Program> {
     });
     let by_helper = || Program::load("returned", &returned::returned(maps, whom, Registers::ByHelper));
     typed.map_or_else(by_helper, Ok)
+}
+
+/// The program at the end of a task: one that finds the saved registers itself, if this kernel takes it.
+fn at_end(maps: &Maps, whom: Whom, detail: Detail, given: Given) -> io::Result<Program> {
+    let load = |saved| Program::load("ended", &programs::ended(maps, (whom, detail), given, saved));
+    load(Saved::ByHelper).or_else(|_| load(Saved::InRecord))
 }
 
 /// The programs at the begin of a page fault and at its end, if this kernel takes them.

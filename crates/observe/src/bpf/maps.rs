@@ -42,6 +42,8 @@ pub(crate) struct Maps {
     pub window: Map,
     /// The names by which descriptors were opened: see `names`.
     pub folders: Map,
+    /// What descriptors stand for: see `kinds`.
+    pub kinds: Map,
     /// Where the stacks of sampled calls are noted, if they are wanted.
     pub stacks: Option<StackMaps>,
     /// What was lost.
@@ -79,6 +81,7 @@ impl Maps {
             samples: array(layout::SAMPLED_NUMBERS * 4, 1)?,
             window: array(4, 1)?,
             folders: array(layout::FOLDERS, 1)?,
+            kinds: array(layout::kinds::SIZE, 1)?,
             stacks: None,
             lost: array(layout::lost::SIZE, 1)?,
             shared: cpus as u32,
@@ -219,7 +222,8 @@ mod tests {
     /// The memory of all maps in bytes, as the kernel reports it.
     fn memory(maps: &Maps) -> u64 {
         let fixed = [&maps.tasks, &maps.announced, &maps.wanted, &maps.hints, &maps.records, &maps.free, &maps.ended];
-        let others = [&maps.spilled, &maps.classes, &maps.samples, &maps.window, &maps.folders, &maps.lost];
+        let others =
+            [&maps.spilled, &maps.classes, &maps.samples, &maps.window, &maps.folders, &maps.kinds, &maps.lost];
         let bytes = |map: &Map| {
             let text = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", map.descriptor())).expect("it is open");
             let line = text.lines().find_map(|line| line.strip_prefix("memlock:")).expect("a line about memory");

@@ -6,6 +6,7 @@
 use super::builder::{Builder, GOLDEN as HASH, Registers, frame, helper};
 use super::by_object;
 use super::instruction::{Compute, FRAME, Label, Operand, When, Width};
+use super::kinds;
 use super::layout::{self, HERE, Kind};
 use crate::naming::{ATTRIBUTES, COPIES, ENTERS, GOLDEN, MAY_COPY, MAY_CREATE, OPENS, SECOND};
 use crate::sketch::REGISTER_BITS;
@@ -273,7 +274,7 @@ fn copy_name(b: &mut Builder, done: Label) {
     find_kept(b);
     has(b, ENTERS, enters);
     open(b);
-    by_object::forget(b);
+    kinds::forget(b);
     b.code.otherwise(done, enters);
     b.code.store(Width::Double, 7, layout::FOLDER, 2);
     b.code.jump(done);

@@ -55,7 +55,7 @@ pub(crate) fn task(record: &[u8]) -> Task {
             }
         }
     }
-    let sketch = record.get(layout::SKETCH as usize..layout::KINDS as usize).unwrap_or_default();
+    let sketch = record.get(layout::SKETCH as usize..layout::OBJECTS as usize).unwrap_or_default();
     task.counts.names = Sketch::of(sketch);
     for place in 0..layout::PLACES + layout::TRIES - 1 {
         let at = layout::TABLE + (place * 16) as i16;
@@ -69,6 +69,10 @@ pub(crate) fn task(record: &[u8]) -> Task {
 
 /// Adds what a key of the table counts.
 pub(crate) fn add_key(counts: &mut Counts, key: u64, count: u64) {
+    if count == 0 {
+        // It was taken back.
+        return;
+    }
     let (first, second) = ((key >> 16) as u16, key as u16);
     let (before, call) = (Call::Native(first), Call::Native(second));
     let kind = (key >> 32) as u8;
@@ -77,6 +81,9 @@ pub(crate) fn add_key(counts: &mut Counts, key: u64, count: u64) {
         _ if is(Kind::Pair) && first == layout::NONE as u16 => return,
         _ if is(Kind::Pair) => counts.pairs.entry((before, call)).or_default(),
         _ if is(Kind::Error) => counts.errors.entry((before, second)).or_default(),
+        _ if is(Kind::NarrowError) => counts.errors.entry((Call::Narrow(first), second)).or_default(),
+        _ if is(Kind::UnknownError) => counts.errors.entry((Call::Unknown(first), second)).or_default(),
+        _ if is(Kind::ShortError) => counts.errors.entry((Call::Short(first), second)).or_default(),
         _ if is(Kind::Signal) => counts.signals.entry(second).or_default(),
         _ if is(Kind::Wake) => counts.wakes.entry(call).or_default(),
         _ if is(Kind::WakeNear) => {

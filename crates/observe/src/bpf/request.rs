@@ -15,6 +15,8 @@ pub(super) enum Request {
 impl Request {
     /// The operation code follows the request's command, which has 64 bytes (include/linux/io_uring_types.h, `struct io_kiocb`).
     pub(super) const CODE: i32 = 64;
+    /// `IORING_OP_CLOSE` (include/uapi/linux/io_uring.h).
+    pub(super) const CLOSE: i32 = 19;
     /// The tracepoint since Linux 6.4, and before.
     pub(super) const TRACEPOINTS: [&CStr; 2] = [c"io_uring_submit_req", c"io_uring_submit_sqe"];
 

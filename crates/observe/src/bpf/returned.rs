@@ -9,6 +9,7 @@
 use super::builder::{Builder, Registers, frame};
 use super::by_object;
 use super::instruction::{Compute, FRAME, Instruction, Label, Operand, When, Width};
+use super::kinds;
 use super::layout::{self, HERE, Kind};
 use super::maps::Maps;
 use super::names;
@@ -24,6 +25,13 @@ const SHORT: i32 = 0x4000;
 
 /// The result of a call that this kernel does not have.
 const NO_SUCH_CALL: i32 = -libc::ENOSYS;
+
+/// In place of the result of a call that begins: no error has this number.
+const NO_RESULT: i32 = -MOST_ERRORS - 1;
+const MOST_ERRORS: i32 = 4095;
+
+/// The number of a call that has lost it.
+const NO_NUMBER: u64 = 0xffff_ffff;
 
 /// Where the program goes on.
 struct Labels {
@@ -64,9 +72,7 @@ pub(crate) fn returned(maps: &Maps, whom: Whom, registers: Registers) -> Vec<Ins
     b.code.place(named);
     class_of_call(&mut b, layout::CALLS as i16);
     b.code.jump_if_any(1, layout::OBJECT_CALLS as i32 - 1, object);
-    b.code.copy(2, 8);
-    b.code.compute(Compute::ShiftLeft, 2, Constant(4));
-    b.code.compute(Compute::Add, 2, Other(7));
+    b.place_by_number();
     b.code.place(placed);
     b.count(2, layout::COUNTS);
     b.code.jump_if(9, When::Less, Constant(0), failed);
@@ -126,7 +132,7 @@ fn count_by_gate(b: &mut Builder, gate: Label, labels: &Labels) {
     b.read_word(STATUS);
     b.code.compute(Compute::And, 0, Constant(BY_GATE));
     b.code.jump_if(0, When::Equal, Constant(0), labels.by_number);
-    count_low_half(b, Kind::Narrow, labels.end);
+    count_low_half(b, [Kind::Narrow, Kind::NarrowError], labels.end);
 }
 
 /// Counts a call that begins, by its number alone. In register 7 the record, in 8 the number.
@@ -138,8 +144,8 @@ pub(crate) fn entered(maps: &Maps, whom: Whom) -> Vec<Instruction> {
     b.code.place(labels.found);
     b.code.load(Width::Double, 8, 6, 8);
     b.code.compute32(Compute::Move, 8, Other(8));
-    // There is no result: neither that of a new task, nor that of a handler's return.
-    b.code.constant(9, NO_SUCH_CALL);
+    // There is no result: neither that of a new task, nor that of a handler's return, nor an error.
+    b.code.constant(9, NO_RESULT);
     b.if_field(Width::Word, layout::FLAGS, (When::NotEqual, 0), special);
     b.code.place(labels.by_number);
     b.if_beyond(8, rare);
@@ -158,11 +164,8 @@ fn count_error(b: &mut Builder, failed: Label, counted: Label) {
     b.code.copy(1, 9);
     b.code.add(1, 4096);
     b.code.jump_if(1, When::Less, Constant(0), counted);
-    b.code.constant(3, 0);
-    b.code.compute(Compute::Subtract, 3, Other(9));
-    b.code.copy(1, 8);
-    b.code.compute(Compute::ShiftLeft, 1, Constant(16));
-    b.code.compute(Compute::Or, 3, Other(1));
+    b.code.copy(3, 9);
+    b.error_key();
     b.count_key(Kind::Error, counted);
 }
 
@@ -174,6 +177,9 @@ fn handle_special(b: &mut Builder, special: Label, rare: Label, labels: &Labels)
     b.identify();
     b.code.load(Width::Double, 3, 6, 0);
     b.code.store(Width::Double, 7, layout::REGISTERS, 3);
+    let same = b.code.label();
+    kinds::forget_if_first(b, same);
+    b.code.place(same);
     let (place, mask, value) = HERE.narrow;
     b.read_word(place);
     b.code.compute(Compute::And, 0, Constant(mask));
@@ -203,42 +209,58 @@ fn handle_special(b: &mut Builder, special: Label, rare: Label, labels: &Labels)
     // The tasks of a shared record are not one after another.
     b.if_field(Width::Word, layout::FLAGS, (When::Equal, 0), labels.by_number);
     b.code.set(Width::Word, 7, layout::LAST, layout::NONE);
+    // Nor are they of one process, so that what their descriptors stand for is looked up each time.
+    b.code.store(Width::Double, 7, layout::LOOK, 1);
     b.code.jump(labels.by_number);
 }
 
-/// Counts the call by the low half of its number, and goes to `done`.
-fn count_low_half(b: &mut Builder, kind: Kind, done: Label) {
-    b.code.copy(3, 8);
-    b.code.compute(Compute::And, 3, Constant(0xffff));
-    b.count_key(kind, done);
+/// Counts the call by the low half of its number, of the first kind, and if it failed, its error, of the second kind. Goes to `done`. The
+/// results of 32-bit programs have 32 bits.
+fn count_low_half(b: &mut Builder, [call, error]: [Kind; 2], done: Label) {
+    let succeeded = b.code.label();
+    b.code.compute(Compute::And, 8, Constant(0xffff));
+    b.code.constant(3, 0);
+    b.code.compute32(Compute::Subtract, 3, Other(9));
+    b.code.jump_if(3, When::Equal, Constant(0), succeeded);
+    b.code.jump_if(3, When::Above, Constant(MOST_ERRORS), succeeded);
+    b.code.copy(1, 8);
+    b.code.compute(Compute::ShiftLeft, 1, Constant(16));
+    b.code.compute(Compute::Or, 3, Other(1));
+    b.count_key(error, succeeded);
+    b.code.place(succeeded);
+    b.count_number(8, call, done);
+}
+
+/// Goes to `other` unless the call is a handler's return, which restores the registers of before, without the number of a call. What it
+/// returned is what was in the register before: register 9 becomes 0, and register 8 this number.
+fn handler_returned(b: &mut Builder, number: i32, other: Label) {
+    b.code.wide(1, NO_NUMBER);
+    b.code.jump_if(8, When::NotEqual, Other(1), other);
+    b.code.jump_if_one_of(9, &[NO_SUCH_CALL, NO_RESULT], other);
+    b.code.constant(8, number);
+    b.code.constant(9, 0);
 }
 
 /// Numbers beyond the table, and 32-bit programs.
 fn count_rare(b: &mut Builder, rare: Label, labels: &Labels) {
-    let [other, narrow, small] = b.code.labels();
+    let [other, unknown, narrow, large, small] = b.code.labels();
+    let whole = b.code.label();
     b.code.place(rare);
     b.if_narrow(narrow);
-    // A handler's return restores the registers of before, without the number of a call.
-    b.code.wide(1, 0xffff_ffff);
-    b.code.jump_if(8, When::NotEqual, Other(1), other);
-    b.code.jump_if(9, When::Equal, Constant(NO_SUCH_CALL), other);
-    b.code.constant(8, layout::SIGNAL_RETURN);
-    // What it returned is what was in the register before.
-    b.code.constant(9, 0);
-    b.code.jump(labels.by_number);
-    b.code.place(other);
-    let unknown = b.code.label();
+    handler_returned(b, layout::SIGNAL_RETURN, other);
+    b.code.otherwise(labels.by_number, other);
     b.code.copy(3, 8);
     b.code.compute(Compute::ShiftRight, 3, Constant(16));
     b.code.jump_if(3, When::NotEqual, Constant(SHORT), unknown);
-    count_low_half(b, Kind::Short, labels.end);
+    count_low_half(b, [Kind::Short, Kind::ShortError], labels.end);
     b.code.place(unknown);
-    count_low_half(b, Kind::Unknown, labels.end);
+    count_low_half(b, [Kind::Unknown, Kind::UnknownError], labels.end);
     b.code.place(narrow);
-    b.code.copy(3, 8);
-    b.code.jump_if(3, When::Above, Constant(0xffff), small);
-    b.count_key(Kind::Narrow, labels.end);
-    b.code.place(small);
-    b.code.constant(3, 0xffff);
-    b.count_key(Kind::Narrow, labels.end);
+    handler_returned(b, layout::NARROW_SIGNAL_RETURN, large);
+    b.code.place(large);
+    b.code.jump_if(8, When::Above, Constant(0xffff), small);
+    b.code.otherwise(whole, small);
+    b.code.constant(8, 0xffff);
+    b.code.place(whole);
+    count_low_half(b, [Kind::Narrow, Kind::NarrowError], labels.end);
 }

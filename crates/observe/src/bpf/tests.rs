@@ -19,9 +19,18 @@ fn the_programs_are_accepted_for_every_target() {
         for detail in [Detail::All, Detail::Numbers] {
             match Counting::new(whom, 1, &Options { detail, ..Options::default() }) {
                 Err(error) if error.raw_os_error().is_some() => return testing::not_tested!("{error}"),
-                loaded => assert!(loaded.is_ok(), "{whom:?}, {detail:?}: {:?}", loaded.err()),
+                Ok((counting, _)) => by_type(&counting.maps, whom),
+                Err(error) => panic!("{whom:?}, {detail:?}: {error}"),
             }
         }
+    }
+}
+
+/// A kernel that describes its types takes the faster program.
+fn by_type(maps: &Maps, whom: Whom) {
+    if let Some(typed) = maps.types.and_then(|types| types.at_return) {
+        let program = returned::returned(maps, whom, builder::Registers::ByType);
+        Program::load_for("returned", &program, sys::Runs::Typed(typed)).expect("it is accepted");
     }
 }
 

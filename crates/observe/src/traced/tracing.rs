@@ -11,7 +11,7 @@ use rustix::time::ClockId;
 use super::names::{Folders, Returned, creates};
 use super::status;
 use super::sys::{self, AtCall, Event, Resume};
-use crate::call_names::NARROW_EXITS;
+use crate::call_names::{NARROW_EXITS, is_interruption};
 use crate::counts::Call;
 use crate::target::Detail;
 use crate::task::Task;
@@ -39,6 +39,8 @@ struct Tracee {
     creates: bool,
     /// The call before.
     last: Option<Call>,
+    /// That call and its error, if a signal interrupted it and the thread may end before it is in its program again.
+    interrupted: Option<(Call, u16)>,
     /// Those of its process.
     folders: Arc<Mutex<Folders>>,
 }
@@ -128,6 +130,9 @@ impl Board {
                 return Some((Resume::Detached, 0));
             }
             Event::Ending => {
+                if detail == Detail::All {
+                    tracee.count_unreturned();
+                }
                 tracee.task.usage = usage::of_thread(tracee.task.process, thread);
                 tracee.task.name = name(&tracee.task);
             }
@@ -237,16 +242,11 @@ impl Tracee {
             _ => Call::beyond(number as u32),
         };
         self.inside = Some(call);
+        self.interrupted = None;
         let creating =
             |call| matches!(call, Call::Native(number) if creates(self.task.thread, number, &self.arguments));
         self.creates = detail == Detail::All && creating(call);
-        // Calls that end the task do not return, so they are counted here.
-        let ends = match call {
-            Call::Native(number) => [libc::SYS_exit, libc::SYS_exit_group].contains(&i64::from(number)),
-            Call::Narrow(number) => NARROW_EXITS.contains(&number),
-            Call::Short(_) | Call::Unknown(_) => false,
-        };
-        if ends || detail == Detail::Numbers {
+        if ends(call) || detail == Detail::Numbers {
             self.task.counts.calls.entry(call).or_default().count += 1;
         }
     }
@@ -258,19 +258,54 @@ impl Tracee {
             let call = Returned { number, arguments: self.arguments, result, creates: self.creates };
             locked(&self.folders).note(self.task.thread, &call, counts);
         }
-        let times = counts.calls.entry(call).or_default();
-        times.count += 1;
         // What a handler's return leaves in the register is what was there before.
-        let returns = call != Call::Native(libc::SYS_rt_sigreturn as u16);
+        const HANDLER_RETURNS: [Call; 3] =
+            [Call::Native(libc::SYS_rt_sigreturn as u16), Call::Narrow(173), Call::Narrow(119)];
+        let returns = !HANDLER_RETURNS.contains(&call);
         match result {
-            Ok(value) if returns => times.results = times.results.wrapping_add(value),
-            Err(error) if returns => *counts.errors.entry((call, error)).or_default() += 1,
+            Ok(value) if returns => {
+                let times = counts.calls.entry(call).or_default();
+                times.results = times.results.wrapping_add(value);
+            }
+            Err(error) if returns => {
+                *counts.errors.entry((call, error)).or_default() += 1;
+                self.interrupted = is_interruption(error).then_some((call, error));
+            }
             _ => {}
         }
-        if let Some(last) = self.last {
+        self.count(call);
+    }
+
+    fn count(&mut self, call: Call) {
+        let counts = &mut self.task.counts;
+        counts.calls.entry(call).or_default().count += 1;
+        if let Some(last) = self.last.replace(call) {
             *counts.pairs.entry((last, call)).or_default() += 1;
         }
-        self.last = Some(call);
+    }
+
+    /// The thread ends. A call that it is in was made and did not fail: its program sees no result. Nor does it see that a signal
+    /// interrupted the call, if this signal ends it.
+    fn count_unreturned(&mut self) {
+        if let Some(call) = self.inside.take().filter(|call| !ends(*call)) {
+            self.count(call);
+        }
+        if let Some(error) = self.interrupted.take() {
+            let errors = &mut self.task.counts.errors;
+            if let Some(count) = errors.get_mut(&error) {
+                *count -= 1;
+            }
+            errors.retain(|_, count| *count > 0);
+        }
+    }
+}
+
+/// True if the call ends its task: it does not return, so it is counted when it begins.
+fn ends(call: Call) -> bool {
+    match call {
+        Call::Native(number) => [libc::SYS_exit, libc::SYS_exit_group].contains(&i64::from(number)),
+        Call::Narrow(number) => NARROW_EXITS.contains(&number),
+        Call::Short(_) | Call::Unknown(_) => false,
     }
 }
 

@@ -169,26 +169,38 @@ pub const OLD_GATE: &str = r#"
     }
 "#;
 
-/// A 32-bit program for x86: 23 times getpid, once close of a descriptor that there is not, exit with 5.
+/// A 32-bit program for x86: 23 times getpid, once kill of itself with a handler, once close of a descriptor that there is not, exit with 5.
 #[cfg(target_arch = "x86_64")]
 pub fn narrow(place: &Path) -> PathBuf {
     const START: u32 = 0x0804_8000;
     const HEADERS: u32 = 52 + 32;
+    // The action: handler, `SA_RESTORER | SA_SIGINFO`, where the handler returns to, no other signals (rt_sigaction(2)). It is at 0x8048054.
+    let begin = START + HEADERS;
+    let action = [begin + 20, 0x0400_0004, begin + 21, 0, 0].map(u32::to_le_bytes).concat();
     let code: &[u8] = &[
+        0xc3, // the handler: ret
+        0xb8, 173, 0, 0, 0, 0xcd, 0x80, // mov eax, 173; int 0x80
         0xbb, 23, 0, 0, 0, // mov ebx, 23
         0xb8, 20, 0, 0, 0, 0xcd, 0x80, // again: mov eax, 20; int 0x80
         0x4b, 0x75, 0xf6, // dec ebx; jnz again
+        0x89, 0xc7, // mov edi, eax
+        0xb8, 174, 0, 0, 0, 0xbb, 10, 0, 0, 0, // mov eax, 174; mov ebx, 10
+        0xb9, 0x54, 0x80, 0x04, 0x08, // mov ecx, the action
+        0x31, 0xd2, 0xbe, 8, 0, 0, 0, 0xcd, 0x80, // xor edx, edx; mov esi, 8; int 0x80
+        0xb8, 37, 0, 0, 0, 0x89, 0xfb, 0xb9, 10, 0, 0, 0, 0xcd,
+        0x80, // mov eax, 37; mov ebx, edi; mov ecx, 10; int 0x80
         0xb8, 6, 0, 0, 0, 0xbb, 0xff, 0xff, 0xff, 0xff, 0xcd, 0x80, // mov eax, 6; mov ebx, -1; int 0x80
         0xb8, 1, 0, 0, 0, 0xbb, 5, 0, 0, 0, 0xcd, 0x80, // mov eax, 1; mov ebx, 5; int 0x80
     ];
     // The header of the file: 32 bits, little endian; an executable for the 80386 with one segment (elf(5)).
     let mut file = vec![0x7f, b'E', b'L', b'F', 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     file.extend([2_u16, 3].iter().flat_map(|number| number.to_le_bytes()));
-    file.extend([1, START + HEADERS, 52, 0, 0].iter().flat_map(|number: &u32| number.to_le_bytes()));
+    file.extend([1, begin + 28, 52, 0, 0].iter().flat_map(|number: &u32| number.to_le_bytes()));
     file.extend([52_u16, 32, 1, 0, 0, 0].iter().flat_map(|number| number.to_le_bytes()));
     // The segment: the whole file, readable and executable.
-    let size = HEADERS + code.len() as u32;
+    let size = HEADERS + (action.len() + code.len()) as u32;
     file.extend([1, 0, START, START, size, size, 5, 0x1000].iter().flat_map(|number: &u32| number.to_le_bytes()));
+    file.extend(action);
     file.extend(code);
     let program = place.join("narrow");
     testing::executable(&program, &file[..]);
