@@ -93,7 +93,7 @@ fn machine(name: &str, run: &Run, privacy: Privacy) -> anyhow::Result<String> {
             histories: &histories,
             sections: Vec::new(),
             detail,
-            anonymous: privacy == Privacy::Anonymous,
+            anonymous: privacy == Privacy::Anonymous && !run.is_book(),
             index: Some("index.html"),
         };
         Ok(report::html_page(&page))
