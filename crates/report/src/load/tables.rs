@@ -191,7 +191,8 @@ mod tests {
                 unfinished: unfinished(age_s),
                 ..Measured::default()
             };
-            responses(&[measured.clone()], &["a".into()], Style::PLAIN) + &interactions(&[row(&measured)], Style::PLAIN)
+            responses(std::slice::from_ref(&measured), &["a".into()], Style::PLAIN)
+                + &interactions(&[row(&measured)], Style::PLAIN)
         };
         let (ordinary, stuck) = (page(0.25), page(4.0));
         assert!(!ordinary.contains(">=") && !ordinary.contains("unfinished"), "{ordinary}");

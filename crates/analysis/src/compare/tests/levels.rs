@@ -117,7 +117,7 @@ fn of_two_cpus_the_low_batches_of_all_rounds_show_layouts() {
         let model = run.costs[0].rounds[0].clone();
         let batches: Vec<f64> = (0..20).map(|batch| times * if batch < 4 { 100.0 } else { 135.0 }).collect();
         let round = |round: usize| {
-            let lucky = if round % 2 == 0 { 0..3 } else { 17..20 };
+            let lucky = if round.is_multiple_of(2) { 0..3 } else { 17..20 };
             Round { ns: batches.clone(), quiet: (0..20).map(|batch| lucky.contains(&batch)).collect(), ..model.clone() }
         };
         run.costs[0].rounds = (0..10).map(round).collect();
