@@ -89,16 +89,17 @@ pub fn elsewhere(here: &WrittenBill, there: &Bill, user: Option<Interval>, carri
     let sum =
         |rows: &[&ElsewhereRow]| rows.iter().filter_map(|row| row.there).fold(Interval::default(), Interval::plus);
     let (timed, untimed): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.here_ns.is_some());
-    let (all, untimed) = (sum(&timed).plus(sum(&untimed)), sum(&untimed).value);
+    let [timed_there, untimed_there] = [&timed, &untimed].map(|rows| sum(rows));
+    let all = timed_there.plus(untimed_there);
     let known: f64 = timed.iter().filter(|row| row.there.is_some()).filter_map(|row| row.here_ns).sum();
     let counted: f64 = timed.iter().filter_map(|row| row.here_ns).sum();
     let kernel_ns = here.charged_ns.map(|charged| charged - here.seen.counting_ns());
-    let ratio = if known > 0.0 { sum(&timed).value / known } else { 1.0 };
+    let ratio = if known > 0.0 { timed_there.value / known } else { 1.0 };
     // What the lines do not hold is work of the same kernel, as much longer as they are, or as long as here.
     let rest = kernel_ns.map(|kernel| {
         let whole = kernel - counted;
         // What lines without a time here took is taken for their price there; it may be nothing, or all.
-        let held = untimed.min(whole.max(0.0));
+        let held = untimed_there.value.min(whole.max(0.0));
         let rest = whole - held;
         let longer = match carried {
             // Less than nothing is what the lines have too much, which is less where they are cheaper.

@@ -1,17 +1,16 @@
 //! Counting by key: in the table of a record, and where that has no room, in the map that all records share.
 
 use super::builder::{Builder, GOLDEN, frame, helper};
-use super::instruction::{Compute, FRAME, Label, Operand, Register, When, Width};
+use super::instruction::{Assembler, Compute, FRAME, Label, Operand, Register, When, Width};
 use super::layout::{self, Kind};
 use Operand::{Constant, Register as Other};
 
 impl Builder<'_> {
-    /// The result of a failed call, in register 3, becomes the numbers of a key: the number in register 8, and the error.
+    /// The error of a call, in register 3, becomes the numbers of a key: the call's number, which is in register 8, and the error.
     pub(super) fn error_key(&mut self) {
         self.code.copy(1, 8);
         self.code.compute(Compute::ShiftLeft, 1, Constant(16));
-        self.code.compute(Compute::Subtract, 1, Other(3));
-        self.code.copy(3, 1);
+        self.code.compute(Compute::Or, 3, Other(1));
     }
 
     /// Gives register 3 the kind of a key, above its two numbers.
@@ -34,45 +33,33 @@ impl Builder<'_> {
     /// Adds an amount, a constant or one of the registers 6 to 9, to the key in register 3, of this kind, of the record's table, and goes
     /// to `done`.
     pub(super) fn add_to_key(&mut self, kind: Kind, amount: Operand, done: Label) {
-        self.place_of_key(kind);
-        let a = &mut self.code;
-        for place in 0..layout::TRIES as i16 {
-            let at = layout::TABLE + place * 16;
-            let [found, next] = a.labels();
-            a.load(Width::Double, 5, 4, at);
+        self.change_key(kind, done, |a, at, [found, next]| {
             a.jump_if(5, When::Equal, Other(3), found);
             a.jump_if(5, When::NotEqual, Constant(0), next);
             a.store(Width::Double, 4, at, 3);
             a.place(found);
             a.load(Width::Double, 5, 4, at + 8);
             a.compute(Compute::Add, 5, amount);
-            a.store(Width::Double, 4, at + 8, 5);
-            a.otherwise(done, next);
-        }
+        });
         self.spill(amount, done);
     }
 
     /// Takes 1 off what the key in register 3, of this kind, counts in the record's table, if that is there. Goes to `done`.
     pub(super) fn take_from_key(&mut self, kind: Kind, done: Label) {
-        self.place_of_key(kind);
-        let a = &mut self.code;
-        for place in 0..layout::TRIES as i16 {
-            let at = layout::TABLE + place * 16;
-            let [found, next] = a.labels();
-            a.load(Width::Double, 5, 4, at);
+        self.change_key(kind, done, |a, at, [found, next]| {
             a.jump_if(5, When::NotEqual, Other(3), next);
             a.load(Width::Double, 5, 4, at + 8);
             a.jump_if(5, When::NotEqual, Constant(0), found);
             a.otherwise(done, found);
             a.add(5, -1);
-            a.store(Width::Double, 4, at + 8, 5);
-            a.otherwise(done, next);
-        }
+        });
         self.code.jump(done);
     }
 
-    /// Gives register 3 the kind of a key. Register 4 becomes its first place in the table, less the offset of all.
-    fn place_of_key(&mut self, kind: Kind) {
+    /// Gives register 3 the kind of a key, changes what it counts, and goes to `done`. `change` is done at each place in the table where the
+    /// key may be: with the offset of the place from register 4, and what is there in register 5. It leaves the new count in register 5, or
+    /// goes on at the second label. Goes on here if the table does not have the key.
+    fn change_key(&mut self, kind: Kind, done: Label, change: impl Fn(&mut Assembler, i16, [Label; 2])) {
         self.key(kind);
         let a = &mut self.code;
         a.copy(4, 3);
@@ -83,6 +70,13 @@ impl Builder<'_> {
         a.compute32(Compute::ShiftRight, 4, Constant(32 - layout::PLACE_BITS as i32));
         a.compute(Compute::ShiftLeft, 4, Constant(4));
         a.compute(Compute::Add, 4, Other(7));
+        for place in 0..layout::TRIES as i16 {
+            let (at, [found, next]) = (layout::TABLE + place * 16, a.labels());
+            a.load(Width::Double, 5, 4, at);
+            change(a, at, [found, next]);
+            a.store(Width::Double, 4, at + 8, 5);
+            a.otherwise(done, next);
+        }
     }
 
     /// Gives the key in register 3 its kind, and adds an amount to it in the map that all records share.

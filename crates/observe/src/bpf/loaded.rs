@@ -133,7 +133,8 @@ fn at_return(maps: &Maps, whom: Whom) -> io::Result<Program> {
 
 /// The program at the end of a task: one that finds the saved registers itself, if this kernel takes it.
 fn at_end(maps: &Maps, whom: Whom, detail: Detail, given: Given) -> io::Result<Program> {
-    let load = |saved| Program::load("ended", &programs::ended(maps, (whom, detail), given, saved));
+    let name = if given == Given::AtItsEnd { "ended" } else { "ending" };
+    let load = |saved| Program::load(name, &programs::ended(maps, (whom, detail), given, saved));
     load(Saved::ByHelper).or_else(|_| load(Saved::InRecord))
 }
 

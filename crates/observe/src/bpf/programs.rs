@@ -196,9 +196,12 @@ fn count_last(b: &mut Builder, saved: Saved, over: Label) {
     b.if_beyond(8, over);
     b.code.copy(3, 9);
     b.read_double(layout::HERE.result);
-    b.code.jump_if(3, When::Equal, Constant(-libc::EINTR), interrupted);
+    b.code.copy(9, 3);
+    b.code.constant(3, 0);
+    b.code.compute(Compute::Subtract, 3, Other(9));
+    b.code.jump_if(3, When::Equal, Constant(libc::EINTR), interrupted);
     b.code.copy(1, 3);
-    b.code.add(1, i32::from(*RESTARTS.end()));
+    b.code.add(1, -i32::from(*RESTARTS.start()));
     b.code.jump_if(1, When::Above, Constant(i32::from(RESTARTS.end() - RESTARTS.start())), over);
     b.code.place(interrupted);
     b.error_key();

@@ -164,7 +164,8 @@ fn count_error(b: &mut Builder, failed: Label, counted: Label) {
     b.code.copy(1, 9);
     b.code.add(1, 4096);
     b.code.jump_if(1, When::Less, Constant(0), counted);
-    b.code.copy(3, 9);
+    b.code.constant(3, 0);
+    b.code.compute(Compute::Subtract, 3, Other(9));
     b.error_key();
     b.count_key(Kind::Error, counted);
 }
@@ -223,9 +224,7 @@ fn count_low_half(b: &mut Builder, [call, error]: [Kind; 2], done: Label) {
     b.code.compute32(Compute::Subtract, 3, Other(9));
     b.code.jump_if(3, When::Equal, Constant(0), succeeded);
     b.code.jump_if(3, When::Above, Constant(MOST_ERRORS), succeeded);
-    b.code.copy(1, 8);
-    b.code.compute(Compute::ShiftLeft, 1, Constant(16));
-    b.code.compute(Compute::Or, 3, Other(1));
+    b.error_key();
     b.count_key(error, succeeded);
     b.code.place(succeeded);
     b.count_number(8, call, done);
