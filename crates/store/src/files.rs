@@ -1,7 +1,6 @@
 //! Runs as files in one folder.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +13,7 @@ use crate::error::StoreError;
 use crate::head::Head;
 use crate::id::{LONGEST, check_id};
 use crate::rows::{CostTable, Filter, Row, Series};
-use crate::write::OpenFolder;
+use crate::write::{LockedFile, OpenFolder};
 
 /// Where files go whose runs are in the database of the data folder.
 pub(crate) const TAKEN: &str = "taken";
@@ -31,7 +30,7 @@ pub(crate) struct Files {
 /// A document's file, locked by the process that writes it.
 pub(crate) struct HeldFile {
     pub path: PathBuf,
-    _lock: File,
+    _lock: LockedFile,
 }
 
 impl Files {

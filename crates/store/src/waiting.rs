@@ -99,7 +99,11 @@ impl Store {
 
 /// True unless the process that writes this file has not finished yet.
 fn is_free(path: &Path) -> bool {
-    !record::open_input(path).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+    let Ok(file) = record::open_input(path) else { return true };
+    let is_free = !matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+    // Not by closing it: see `LockedFile`.
+    let _ = file.unlock();
+    is_free
 }
 
 fn files_of(paths: &[PathBuf]) -> Result<Vec<PathBuf>, StoreError> {

@@ -22,6 +22,16 @@ const ABANDONED: Duration = Duration::from_secs(3600);
 /// An open folder. Its names cannot lead elsewhere while it is used.
 pub(crate) struct OpenFolder(File);
 
+/// A file that is locked as long as this lives. Closing it would not do: a process that another thread has started meanwhile has it, with the
+/// lock, until it executes its program.
+pub(crate) struct LockedFile(File);
+
+impl Drop for LockedFile {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
 impl OpenFolder {
     /// Opens `below` in the folder `base`, and creates what is missing. Below `base`, only links of this user are followed.
     pub(crate) fn create(base: &Path, below: &Path) -> Result<OpenFolder, StoreError> {
@@ -52,7 +62,7 @@ impl OpenFolder {
 
     /// Writes a file of this name. It gets the mode, and if possible the owner, of a regular file that it replaces.
     /// Returns it locked.
-    pub(crate) fn write(&self, name: &Path, bytes: &[u8]) -> Result<File, Error> {
+    pub(crate) fn write(&self, name: &Path, bytes: &[u8]) -> Result<LockedFile, Error> {
         self.remove_abandoned();
         let (part, mut file) = self.part()?;
         let replaced = statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW).ok();
@@ -77,7 +87,7 @@ impl OpenFolder {
         })?;
         // The name itself is on the device only after the folder is. If that is not possible, the file is complete anyway.
         let _ = self.0.sync_all();
-        Ok(file)
+        Ok(LockedFile(file))
     }
 
     /// A new file, as readable as the user's umask allows.
